@@ -16,9 +16,9 @@ use moretta_core::{
     schema::Kind,
 };
 use moretta_flow::{
-    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, Earlier, Evaluate, FindTradeOff, FlowError,
-    Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries, ReleaseOptions, Resources, Session,
-    SplitOptions, read_hierarchy,
+    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, Earlier, Evaluate, FindRisks, FindTradeOff,
+    FlowError, Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries, ReleaseOptions, Resources,
+    Session, SplitOptions, read_hierarchy,
 };
 
 /// Limit of a search. A mutated policy may ask for billions of iterations; without a limit that would be no fault.
@@ -52,6 +52,8 @@ pub enum Job {
     Queries { original: &'static str, released: &'static str, queries: Option<&'static str> },
     /// Applies the saved recoding `recoding.json`, with a report if `extras`.
     Apply { input: &'static str, output: &'static str, keep_order: bool, extras: bool },
+    /// Finds columns that single people out.
+    Risks { input: &'static str },
     /// Lists inferences.
     Inferences { input: &'static str },
     /// Follows a generalization path.
@@ -199,6 +201,10 @@ impl Job {
                 };
                 session.apply(&request).map(|_| Answer::Done)
             }
+            Self::Risks { input: name } => {
+                let (columns, output) = (Vec::new(), OutputFile::default());
+                session.risks(&FindRisks { input: input(name), columns, most: 3, output }).map(|_| Answer::Done)
+            }
             Self::Inferences { input: name } => {
                 let output = OutputFile::default();
                 let request = Inferences { input: input(name), policy, above: 0.5, max_listed: Some(20), output };
@@ -302,6 +308,7 @@ impl Job {
                 all.extend(printed(*keep_order, *extras));
                 all
             }
+            Self::Risks { input } => words(&["risks", input]),
             Self::Inferences { input } => words(&["inferences", input, "--policy", POLICY]),
             Self::Frontier { input } => words(&["frontier", input, "--policy", POLICY]),
             Self::Evaluate { input } => {

@@ -134,6 +134,8 @@ pub enum Stage {
     Asking,
     /// Several releases are linked.
     Linking,
+    /// Records are grouped by sets of columns.
+    Grouping,
 }
 
 impl Stage {
@@ -148,6 +150,7 @@ impl Stage {
             Self::Comparing => "comparing",
             Self::Asking => "asking",
             Self::Linking => "linking",
+            Self::Grouping => "grouping",
         }
     }
 }

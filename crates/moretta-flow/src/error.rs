@@ -84,6 +84,18 @@ impl FlowError {
         Self::of_file(ErrorKind::Input, file, message)
     }
 
+    /// A first line that looks like a record, by its first column with a value: its number (from 1) and the reason. The
+    /// line is not shown, because it may be a record of a person.
+    pub fn headerless(file: impl fmt::Display, (number, reason): (usize, &str)) -> Self {
+        Self::input(
+            file,
+            format_args!(
+                "column {number} of the first line does not look like a name: {reason}; add a header line with the names \
+                 of the columns"
+            ),
+        )
+    }
+
     /// A file that cannot be read or written.
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
         let file = path.display().to_string();

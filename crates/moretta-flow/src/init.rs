@@ -45,13 +45,9 @@ impl Session<'_> {
         request.table.check(&policy, &[&engine])?;
         let sample = engine.sample(SAMPLE)?;
         let mut facts = moretta_guess::facts(&sample.columns, &sample.rows);
-        if let Some((number, reason)) = moretta_guess::name_like_a_value(&facts) {
+        if let Some(found) = moretta_guess::name_like_a_value(&facts) {
             // The first line is not shown, nor written to a policy: it may be a record of a person.
-            let message = format!(
-                "column {number} of the first line does not look like a name: {reason}; add a header line with the names \
-                 of the columns"
-            );
-            return Err(FlowError::input(&request.input, message));
+            return Err(FlowError::headerless(&request.input, found));
         }
         facts.iter_mut().for_each(|column| column.complete = sample.rows.len() < SAMPLE);
         let guesses = moretta_guess::guess(&facts);

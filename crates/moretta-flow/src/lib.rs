@@ -55,6 +55,7 @@ mod policy;
 mod preflight;
 mod provenance;
 mod release;
+mod risks;
 mod session;
 mod tradeoff;
 
@@ -74,6 +75,7 @@ pub use self::{
     policy::{LoadedPolicy, read_hierarchy},
     provenance::{VerifiedReport, VerifyReport, verify_report},
     release::{Anonymize, Output, Release, ReleaseOptions},
+    risks::FindRisks,
     session::{Resources, Session},
     tradeoff::FindTradeOff,
 };

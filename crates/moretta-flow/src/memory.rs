@@ -38,8 +38,10 @@ use moretta_core::{
 };
 use moretta_engine::{EngineError, EngineOptions, PROCESS_BYTES, resident_memory_bytes};
 use moretta_insight::{
+    column_sets::ColumnSets,
     kept::KeptSizes,
     linkage::{LinkedSize, MAX_STEPS, REGION_BYTES, linking_bytes},
+    risks,
     tradeoff::PATH_METHOD,
 };
 
@@ -224,6 +226,24 @@ impl Session<'_> {
             size(needed, "")
         );
         Err(FlowError::usage(message))
+    }
+
+    /// Refuses an analysis of risks that would exceed the memory limit; returns the bytes that it leaves.
+    pub(crate) fn check_risk_memory(&self, counts: &Counts) -> Result<Option<u64>, FlowError> {
+        let Some(limit) = self.memory_limit() else { return Ok(None) };
+        let (sets, threads) = (ColumnSets::bytes_of(counts), self.engine_options().threads as u64);
+        // The counts exist until the sets are made.
+        let heap = sets + counts.bytes().max(risks::analysis_bytes(&RowSize::of(counts), threads));
+        let needed = process_bytes(heap);
+        if needed <= limit {
+            return Ok(Some((limit - needed) / 7 * 6));
+        }
+        Err(FlowError::usage(format!(
+            "to analyze this table takes about {}, and --memory is {}; use --memory {} or more",
+            size(needed, " "),
+            size(limit, " "),
+            size(needed, "")
+        )))
     }
 
     /// Explains that counting exceeded the memory limit: what the request needs, estimated from its first records.

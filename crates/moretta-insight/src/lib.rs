@@ -12,6 +12,7 @@
 //! - [`recoding_comparison`]: the loss of a saved recoding compared with a fresh search on the same records.
 //! - [`report`]: policy, guarantees, losses and run statistics of a release, for programs and pages.
 //! - [`risk`]: re-identification risk, before and after.
+//! - [`risks`]: the columns that single people out, before any column has a role.
 //! - [`tradeoff`]: anonymity and loss at each step of a generalization path.
 //!
 //! Like the core, this crate does no I/O and never sees single records, only counts of equal ones.
@@ -29,6 +30,7 @@ pub mod provenance;
 pub mod recoding_comparison;
 pub mod report;
 pub mod risk;
+pub mod risks;
 pub mod statistics;
 pub mod tradeoff;
 pub mod typical_rows;

@@ -3,6 +3,7 @@
 //! - [`report`](report()): a release, for the person who approves it
 //! - [`tradeoff`]: losses along a generalization path, to choose k
 //! - [`comparison`]: results of several methods, to choose one
+//! - [`mod@risks`]: columns that single people out, to choose roles
 //! - [`queries`], [`inferences`]: answers of a release, and values that an attacker could infer
 //! - [`chart`]: line charts
 //!
@@ -34,6 +35,7 @@ mod numbers;
 mod plot;
 pub mod queries;
 mod report;
+pub mod risks;
 mod shell;
 pub mod tradeoff;
 

@@ -19,6 +19,8 @@ pub struct Arguments {
 pub enum Command {
     /// Inspect a dataset and write a draft policy
     Init(Init),
+    /// Find the columns that single people out, before any column has a role
+    Risks(Risks),
     /// Turn a policy into a table with one line per column for a spreadsheet, or back
     Policy(Policy),
     /// List sensitive values an attacker could infer, with confidence
@@ -118,6 +120,35 @@ pub struct Policy {
     #[arg(long)]
     pub overwrite: bool,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = RISKS_HELP)]
+pub struct Risks {
+    /// File, folder of files, or pattern: CSV or Parquet
+    pub input: String,
+    /// Columns to analyze, e.g. age,sex,zip [default: all]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Find the records that at most this many columns single out
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub most: u16,
+    /// Page to write [default: print tables]
+    #[arg(long, short, value_name = "R.html")]
+    pub output: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print all figures as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+const RISKS_HELP: &str = "\
+Records with equal values in some columns are a group; a missing value counts as a value. Distinction is groups per \
+record, separation the share of pairs of records that differ. A set of columns is minimal for a record that is alone in \
+it and in no smaller part of it. Only counts and names of columns are printed, no value of a person.";
 
 #[derive(Debug, Args)]
 pub struct Inferences {

@@ -84,6 +84,7 @@ fn print_usage(error: &clap::Error) {
 fn run(command: Command) -> Result<(), FlowError> {
     match command {
         Command::Init(arguments) => commands::init::run(arguments),
+        Command::Risks(arguments) => commands::risks::run(arguments),
         Command::Policy(arguments) => commands::policy::run(arguments),
         Command::Inferences(arguments) => commands::inferences::run(arguments),
         Command::Anonymize(arguments) => commands::anonymize::run(arguments),

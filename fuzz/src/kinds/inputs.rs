@@ -74,7 +74,7 @@ pub fn csv(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let splice = crate::csv::print(&Stock::any(rng).table, ',').into_bytes();
     let column = stock.number_column.clone();
     let jobs = match rng.below(11) {
-        0 => vec![Job::Init { input: TABLE }],
+        0 => vec![Job::Init { input: TABLE }, Job::Risks { input: TABLE }],
         1 => vec![Job::Inferences { input: TABLE }],
         2 => vec![Job::BuildHierarchy { input: TABLE, column }],
         3 => vec![Job::Check { released: TABLE }],

@@ -119,7 +119,7 @@ pub fn parquet(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
         }
     }
     let jobs = match rng.below(4) {
-        0 => vec![Job::Init { input: TABLE }],
+        0 => vec![Job::Init { input: TABLE }, Job::Risks { input: TABLE }],
         1 => vec![Job::Check { released: TABLE }],
         2 => vec![anonymize(rng, TABLE, "out.parquet")],
         _ => vec![anonymize(rng, TABLE, "out.csv")],

@@ -88,6 +88,11 @@ impl ColumnSets {
         }
     }
 
+    /// Bytes of the heap that [`ColumnSets::of_counts`] takes.
+    pub fn bytes_of(counts: &Counts) -> u64 {
+        (counts.rows() * (4 * counts.columns.len() + 8)) as u64
+    }
+
     /// Number of records.
     pub fn records(&self) -> u64 {
         self.records
@@ -134,7 +139,7 @@ impl ColumnSets {
     }
 
     /// Calls `each` for every group, in an order that depends on the table only.
-    fn for_each_group(&self, columns: &[usize], mut each: impl FnMut(Cell)) {
+    pub(crate) fn for_each_group(&self, columns: &[usize], mut each: impl FnMut(Cell)) {
         let mut columns = columns.to_vec();
         self.sort_for_splits(&mut columns);
         let mut partition = Partition::whole(self.rows());

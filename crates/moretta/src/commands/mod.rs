@@ -17,6 +17,7 @@ pub mod policy;
 pub mod queries;
 pub mod report;
 pub mod reproduce;
+pub mod risks;
 
 use moretta_flow::{FlowError, Session};
 

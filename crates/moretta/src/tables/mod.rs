@@ -5,4 +5,5 @@ pub mod inferences;
 pub mod kept;
 pub mod linkage;
 pub mod queries;
+pub mod risks;
 pub mod tradeoff;

@@ -117,6 +117,12 @@ const CASES: &[Case] = &[
         code: 0,
     },
     Case {
+        name: "names of columns with risks",
+        prepare: |f, e| put(f, "people.csv", "name,age", "name,\"", e, "\""),
+        arguments: &["risks", "people.csv"],
+        code: 0,
+    },
+    Case {
         name: "labels of a hierarchy",
         prepare: |f, e| put(f, "zip.csv", "53712", "\"", e, "\""),
         arguments: &["hierarchy", "show", "zip.csv"],

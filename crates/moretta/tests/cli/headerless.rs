@@ -17,6 +17,8 @@ const CELLS: &[&str] = &["Zebulon", "97", "divers", "99301", "leprosy", "diagnos
 /// Commands that read the file or folder `bare`; `class.toml` has a class.
 const COMMANDS: &[&str] = &[
     "anonymize bare -p policy.toml -o o.csv --report o.html",
+    "risks bare -o o.html",
+    "risks bare --columns diagnosi",
     "apply bare --recoding r.json -o o.csv",
     "check bare -p policy.toml",
     "inferences bare -p policy.toml -o o.csv",

@@ -31,6 +31,7 @@ mod reference;
 mod release;
 mod report;
 mod reproduce;
+mod risks;
 mod snapshots;
 mod stdout;
 mod targets;

@@ -115,6 +115,29 @@ fn other_commands_keep_the_limit_too() {
     assert!(least.code == 2 && least.stderr.contains("at least 32MB"), "{}", least.stderr);
 }
 
+#[test]
+fn risks_keep_the_limit_or_are_refused_with_a_figure_that_does() {
+    let folder = Folder::empty();
+    let row = |n: u64| format!("{},{},{},d{}\n", 10_000_000 + n * 29, n * 7919 % 60, n % 2, n * 31 % 20);
+    folder.write("table.csv", "code,age,sex,diagnosis\n".to_owned() + &(0..300_000).map(row).collect::<String>());
+    let limited = |limit: &str| run_with_peak(&folder, &["risks", "table.csv", "--json", "--memory", limit]);
+    let (mut run, mut peak) = limited("32MB");
+    assert_eq!(run.code, 2, "{}", run.stdout);
+    let mut limit = figure(&run.stderr);
+    // The first figure is estimated before all records are read.
+    for _ in 0..2 {
+        (run, peak) = limited(&limit);
+        if run.code == 2 {
+            limit = figure(&run.stderr);
+        }
+    }
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    if let Some(peak) = peak {
+        let share = peak / (limit.trim_end_matches("MB").parse::<f64>().unwrap() * 1e6);
+        assert!(share <= MAX_SHARE, "{peak} of {limit} is {share:.2}");
+    }
+}
+
 /// Runs a command and returns the peak memory of its process; `None` if the system does not report it.
 fn run_with_peak(folder: &Folder, arguments: &[&str]) -> (crate::folder::Run, Option<f64>) {
     let mut child = folder.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -65,6 +65,17 @@ const PAGES: &[Page] = &[
             ("what the figures say", "section[aria-labelledby=meaning]", 1),
         ],
     },
+    Page {
+        name: "risks",
+        make: risks,
+        seen: &[
+            ("the verdict", "section.verdict", 1),
+            ("a line for each column", "[aria-label=Columns] tbody tr", 10),
+            ("the records found with few columns", "[aria-label='Columns that suffice'] tbody tr", 3),
+            ("the contributions", "[aria-label=Contributions] tbody tr", 10),
+            ("the worst pairs", "[aria-label='Sets of 2 columns'] tbody tr", 10),
+        ],
+    },
 ];
 
 /// Window widths of a desktop and a phone, and the color scheme.
@@ -85,6 +96,11 @@ fn frontier(folder: &Folder) -> &'static str {
     folder.edit("policy.toml", "\"mondrian\"", "\"bottom-up-generalization\"");
     folder.ok(&["frontier", "people.csv", "-p", "policy.toml", "-o", "frontier.html"]);
     "frontier.html"
+}
+
+fn risks(folder: &Folder) -> &'static str {
+    folder.ok(&["risks", "people.csv", "-o", "risks.html"]);
+    "risks.html"
 }
 
 fn comparison(folder: &Folder) -> &'static str {
