@@ -51,16 +51,6 @@ pub fn parse(text: &str, delimiter: char) -> TextTable {
     rows
 }
 
-/// Parses damaged CSV with the delimiter under which its first line names most of the `columns`, on ties with the one that
-/// makes most cells. Cells alone do not decide: sets such as `{a, b}` have commas.
-pub fn parse_most_likely(text: &str, columns: &[String]) -> TextTable {
-    let score = |table: &TextTable| {
-        let named = table.first().map_or(0, |first| first.iter().filter(|cell| columns.contains(cell)).count());
-        (named, table.iter().map(Vec::len).sum::<usize>())
-    };
-    DELIMITERS.map(|delimiter| parse(text, delimiter)).into_iter().max_by_key(score).unwrap_or_default()
-}
-
 /// Parses CSV with the delimiter under which the header names all `columns` and every row is as long as the header.
 pub fn parse_any(text: &str, columns: &[String]) -> Option<TextTable> {
     DELIMITERS.into_iter().map(|delimiter| parse(text, delimiter)).find(|table| {

@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 use moretta_flow::{ErrorKind, FlowError};
 
 use crate::{
-    csv::{self, TextTable},
+    csv::{self, DELIMITERS, TextTable},
     job::{Answer, Job, Notes, listing},
     release,
 };
@@ -35,14 +35,14 @@ pub struct Persons {
 impl Persons {
     /// Collects the cells of a table that occur in no other file of the case.
     pub fn new(table: &TextTable, folder: &Path, tables: &[&str]) -> Self {
-        let header = table.first().map_or(&[][..], Vec::as_slice);
-        let mut known = header.join("\n");
+        let mut known = table.first().map(|header| header.join("\n")).unwrap_or_default();
         let mut inputs = Vec::new();
         for name in listing(folder) {
             let text = fs::read(folder.join(&name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             let text = text.unwrap_or_default();
             if tables.iter().any(|table| Path::new(table) == name) {
-                inputs.push(csv::parse_most_likely(&text, header));
+                let cells = |table: &TextTable| table.iter().map(Vec::len).sum::<usize>();
+                inputs.extend(DELIMITERS.map(|delimiter| csv::parse(&text, delimiter)).into_iter().max_by_key(cells));
             } else {
                 known += &text;
             }

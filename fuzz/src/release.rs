@@ -120,15 +120,11 @@ fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: 
         let cells: Vec<(String, u64)> = (0..counts.rows()).map(|row| (text(row), counts.counts[row])).collect();
         columns.push((column, cells));
     }
-    // A page may name a cell for another column in which it is frequent, or a day with many times.
-    let mut frequent: BTreeSet<&str> = BTreeSet::new();
-    for (_, cells) in &columns {
-        let mut nodes: BTreeMap<&str, u64> = BTreeMap::new();
-        for (cell, records) in cells {
-            calendar_nodes(cell).into_iter().for_each(|node| *nodes.entry(node).or_default() += records);
-        }
-        frequent.extend(nodes.into_iter().filter(|(_, records)| *records >= floor).map(|(node, _)| node));
-    }
+    // A page may name a cell for another column in which it is frequent.
+    let frequent: BTreeSet<&str> = columns
+        .iter()
+        .flat_map(|(_, cells)| cells.iter().filter(|(_, records)| *records >= floor).map(|(cell, _)| cell.trim()))
+        .collect();
     for (column, cells) in &columns {
         let cells: Vec<(&str, u64)> = cells.iter().map(|(cell, records)| (cell.as_str(), *records)).collect();
         let inner = loaded.hierarchies.get(&column.name).map(inner_nodes).unwrap_or_default();
@@ -142,19 +138,6 @@ fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: 
         }
     }
     Ok(())
-}
-
-/// A cell, and if it is an ISO date (the stock has no others), its day and month: nodes that a page may name if enough
-/// records are below them.
-pub fn calendar_nodes(cell: &str) -> BTreeSet<&str> {
-    let cell = cell.trim();
-    let has_form = |text: &str| {
-        text.bytes()
-            .enumerate()
-            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
-    };
-    let nodes = [10, 7].into_iter().filter_map(|length| cell.get(..length));
-    nodes.filter(|_| cell.get(..10).is_some_and(has_form)).chain([cell]).collect()
 }
 
 /// Labels of nodes above the leaves: a page may name a node that enough records carry together, even if it is spelled

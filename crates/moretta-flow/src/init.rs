@@ -2,6 +2,7 @@
 
 use moretta_core::{engine::Records, policy::InputOptions};
 use moretta_guess::Guesses;
+use moretta_insight::column_sets::ColumnSets;
 
 use crate::{error::FlowError, files::OutputFile, session::Session};
 
@@ -41,8 +42,13 @@ impl Session<'_> {
             );
             return Err(FlowError::input(&request.input, message));
         }
-        facts.iter_mut().for_each(|column| column.complete = sample.rows.len() < SAMPLE);
-        let guesses = moretta_guess::guess(&facts);
+        let nested = engine.source().columns_without_text();
+        for (column, nested) in facts.iter_mut().zip(nested) {
+            column.complete = sample.rows.len() < SAMPLE;
+            column.nested = nested;
+        }
+        let sets = ColumnSets::of_rows(sample.columns.len(), &sample.rows);
+        let guesses = moretta_guess::guess(&facts, &sets);
         let text = moretta_guess::policy_text(&guesses, &request.input);
         request.output.write(|| text.clone())?;
         Ok(Draft { guesses, text })
