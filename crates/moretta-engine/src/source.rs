@@ -132,6 +132,14 @@ impl Source {
         })
     }
 
+    /// For each column, whether its values are of a type without a text form: lists, structures, binary values.
+    pub fn columns_without_text(&self) -> Vec<bool> {
+        match self.scan.schema() {
+            Some(schema) => schema.fields().iter().map(|field| !has_text(field.data_type())).collect(),
+            None => vec![false; self.columns().len()],
+        }
+    }
+
     /// Returns an error if values of one of `columns` have no text form.
     pub(crate) fn check_has_text(&self, columns: &[usize]) -> Result<(), EngineError> {
         let fields = self.scan.schema().map(|schema| columns.iter().map(|&column| schema.field(column)));

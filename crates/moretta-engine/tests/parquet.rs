@@ -178,6 +178,8 @@ fn groups_of_all_types() {
     let error =
         engine(&path, &EngineOptions::default()).group_and_count(&names(&["list"]), &NoObserver).expect_err("error");
     assert!(matches!(&error, EngineError::UnsupportedType { column, .. } if column == "list"), "{error}");
+    let without_text = engine(&path, &EngineOptions::default()).source().columns_without_text();
+    assert!(without_text.iter().enumerate().all(|(column, &is_list)| is_list == (column + 1 == without_text.len())));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use moretta_core::{engine::Records, policy::InputOptions};
 use moretta_guess::Guesses;
+use moretta_insight::column_sets::ColumnSets;
 
 use crate::{
     column_table::table_of_policy,
@@ -49,8 +50,13 @@ impl Session<'_> {
             // The first line is not shown, nor written to a policy: it may be a record of a person.
             return Err(FlowError::headerless(&request.input, found));
         }
-        facts.iter_mut().for_each(|column| column.complete = sample.rows.len() < SAMPLE);
-        let guesses = moretta_guess::guess(&facts);
+        let nested = engine.source().columns_without_text();
+        for (column, nested) in facts.iter_mut().zip(nested) {
+            column.complete = sample.rows.len() < SAMPLE;
+            column.nested = nested;
+        }
+        let sets = ColumnSets::of_rows(sample.columns.len(), &sample.rows);
+        let guesses = moretta_guess::guess(&facts, &sets);
         let text = moretta_guess::policy_text(&guesses, &request.input);
         if request.table.path.is_some() {
             let table =

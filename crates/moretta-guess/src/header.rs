@@ -2,7 +2,7 @@
 
 use moretta_core::hierarchy::parse_number;
 
-use crate::{ColumnFacts, patterns};
+use crate::{ColumnFacts, values::patterns};
 
 /// Number (from 1) of the first column whose name looks like a value, and why; `None` if the names look like a header.
 ///

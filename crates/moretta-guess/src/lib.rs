@@ -6,19 +6,31 @@
 //! - the text is a valid policy: [`Policy::parse`](moretta_core::policy::Policy::parse) accepts it if there is a
 //!   column;
 //! - every guess is marked `CONFIRM` and has a reason;
+//! - the columns that stay unchanged single out at most one in a hundred records of the sample, alone and together;
 //! - it contains no value of the data, only counts, so that it can be shared. (The exception are texts that mean a
 //!   missing value, such as `N/A`, which the policy must name.)
 //!
-//! A guess uses the name (`topics.rs`, a table) and the values (`look.rs`). In doubt the column becomes a
-//! quasi-identifier: a loss of precision is visible in the report, an overlooked quasi-identifier is not.
+//! In doubt the column becomes a quasi-identifier: a loss of precision is visible in the report, an overlooked
+//! quasi-identifier is not. A column stays unchanged only if there is a reason for it.
+//!
+//! ```text
+//! values/  the values: their form, numbers, known words ─┐
+//! topics   the name: words and what they mean ───────────┴─▶ detect/   role of each column, with a reason
+//!                                                            table/    class, person, copies, unchanged columns
+//!                                                            reading   numbers or codes
+//!                                                            guard     rules for sensitive columns ──▶ text
+//! ```
 //!
 //! ```
 //! use moretta_core::{policy::Policy, schema::Role};
 //! use moretta_guess as guess;
+//! use moretta_insight::column_sets::ColumnSets;
 //!
 //! let columns = ["name", "age", "diagnosis"].map(String::from);
-//! let rows = [["Ada", "36", "flu"], ["Alan", "41", "asthma"]].map(|row| row.map(String::from).to_vec());
-//! let guesses = guess::guess(&guess::facts(&columns, &rows));
+//! let person = |n: usize| [format!("Ada {n}"), (20 + n % 60).to_string(), ["flu", "asthma", "gout"][n % 3].to_owned()];
+//! let rows: Vec<Vec<String>> = (0..200).map(|n| person(n).to_vec()).collect();
+//!
+//! let guesses = guess::guess(&guess::facts(&columns, &rows), &ColumnSets::of_rows(columns.len(), &rows));
 //! let roles: Vec<Role> = guesses.columns.iter().map(|column| column.role).collect();
 //! assert_eq!(roles, [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive]);
 //!
@@ -26,29 +38,38 @@
 //! assert!(Policy::parse(&text, &["sweep"]).is_ok());
 //! ```
 
-mod dates;
-mod decide;
+mod detect;
+mod guard;
 mod header;
-mod look;
-mod patterns;
+mod reading;
+mod table;
 #[cfg(test)]
 mod tests;
 mod text;
 mod topics;
+mod values;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use moretta_core::{
     policy::InputOptions,
     schema::{Kind, Role},
+    text::shown,
 };
+use moretta_insight::column_sets::ColumnSets;
 
 use self::{
-    dates::DateStyle,
-    decide::Decision,
-    look::{Look, Shape},
+    detect::{Decision, Evidence},
+    reading::Reading,
+    table::Relations,
+    values::{Look, Shape, dates::DateStyle, patterns},
 };
-pub use self::{header::name_like_a_value, text::policy_text};
+pub use self::{guard::Guard, header::name_like_a_value, text::policy_text};
+
+/// Role of the number of a person. Until policies have one, it is an identifier.
+const PERSON: Role = Role::Identifier;
+/// Role of the number of a household. Until policies have one, it is an identifier.
+const HOUSEHOLD: Role = Role::Identifier;
 
 /// Summary of a column of the sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +82,10 @@ pub struct ColumnFacts {
     pub records: u64,
     /// Whether the sample has all records.
     pub complete: bool,
+    /// Whether the values are lists or structures, which have no text.
+    pub nested: bool,
+    /// Number of runs of equal texts in the order of the records.
+    pub runs: u64,
 }
 
 /// Guess for one column.
@@ -84,6 +109,8 @@ pub struct Guess {
     pub why: String,
     /// Further notes for the data holder, each a sentence.
     pub notes: Vec<String>,
+    /// Rule for a sensitive column.
+    pub guard: Option<Guard>,
 }
 
 /// Suggested hierarchy.
@@ -116,48 +143,56 @@ pub struct Guesses {
 
 /// Summarizes the rows of a sample. Missing cells of a short row count as empty.
 ///
-/// The caller sets [`ColumnFacts::complete`] if the sample has all records.
+/// The caller sets [`ColumnFacts::complete`] if the sample has all records, and [`ColumnFacts::nested`].
 pub fn facts(columns: &[String], rows: &[Vec<String>]) -> Vec<ColumnFacts> {
     let column = |(index, name): (usize, &String)| {
         let mut indices: HashMap<&str, usize> = HashMap::new();
         let mut values: Vec<(String, u64)> = Vec::new();
+        let (mut runs, mut before) = (0, None);
         for row in rows {
             let text = row.get(index).map_or("", String::as_str);
+            runs += u64::from(before.replace(text) != Some(text));
             let index = *indices.entry(text).or_insert(values.len());
             match values.get_mut(index) {
                 Some((_, count)) => *count += 1,
                 None => values.push((text.to_owned(), 1)),
             }
         }
-        ColumnFacts { name: name.clone(), values, records: rows.len() as u64, complete: false }
+        ColumnFacts { name: name.clone(), values, records: rows.len() as u64, runs, ..ColumnFacts::default() }
     };
     columns.iter().enumerate().map(column).collect()
 }
 
-/// Guesses the role of each column.
-pub fn guess(facts: &[ColumnFacts]) -> Guesses {
+/// Guesses the role of each column. `sets` has the same columns and records as `facts`.
+pub fn guess(facts: &[ColumnFacts], sets: &ColumnSets) -> Guesses {
     let mut names = HashSet::new();
-    let (once, again): (Vec<_>, Vec<_>) = facts.iter().partition(|column| names.insert(column.name.as_str()));
+    let (once, again): (Vec<_>, Vec<_>) =
+        facts.iter().enumerate().partition(|(_, column)| names.insert(column.name.as_str()));
     let default = InputOptions::default().missing;
-    let found: BTreeSet<&str> = once.iter().flat_map(|column| markers(column)).collect();
+    let found: BTreeSet<&str> = once.iter().flat_map(|(_, column)| markers(column)).collect();
     let known: HashSet<&str> = found.iter().copied().chain(default.iter().map(String::as_str)).collect();
 
-    let looks: Vec<Look> = once.iter().map(|column| Look::at(column, &known)).collect();
-    let decide = |(index, column): (usize, &&ColumnFacts)| {
-        decide::decide(&column.name, &looks[index], column.complete, index + 1 == once.len())
-    };
-    let mut decisions: Vec<Decision> = once.iter().enumerate().map(decide).collect();
-    decide::choose_class(&mut decisions);
-    decide::ensure_quasi_identifier(&mut decisions, &looks);
+    let look = |(_, column): &(usize, &'_ ColumnFacts)| Look::at(column, &known);
+    let mut columns: Vec<Evidence> = once.iter().map(|place| Evidence::new(place.1, look(place))).collect();
+    let at_of: Vec<usize> = once.iter().map(|(at, _)| *at).collect();
+    let relations = Relations::of(&columns, sets, &at_of);
+    add_neighbors(&mut columns, &relations);
 
-    let repeated: BTreeSet<&str> = again.iter().map(|column| column.name.as_str()).collect();
+    let mut decisions: Vec<Decision> = columns.iter().map(detect::decide).collect();
+    table::choose_class(&mut decisions);
+    table::choose_person(&mut decisions, &columns);
+    table::agree_on_roles(&mut decisions, &columns, &relations);
+    table::settle_kept(&mut decisions, &columns, (sets, &at_of), &relations);
+    table::ensure_quasi_identifier(&mut decisions, &columns);
+    table::note_relations(&mut decisions, &columns, &relations);
+
+    let repeated: BTreeSet<&str> = again.iter().map(|(_, column)| column.name.as_str()).collect();
+    let to_guess = |(at, decision): (usize, Decision)| {
+        let named_by = relations.determines(at).find(|&other| names_values(&columns[at].look, &columns[other].look));
+        to_guess(once[at].1, &columns[at], decision, named_by.map(|other| columns[other].name))
+    };
     Guesses {
-        columns: once
-            .iter()
-            .zip(&looks)
-            .zip(decisions)
-            .map(|((column, look), decision)| to_guess(column, look, decision))
-            .collect(),
+        columns: decisions.into_iter().enumerate().map(to_guess).collect(),
         repeated: repeated.into_iter().map(str::to_owned).collect(),
         markers: found
             .into_iter()
@@ -167,6 +202,24 @@ pub fn guess(facts: &[ColumnFacts]) -> Guesses {
         records: facts.iter().map(|column| column.records).max().unwrap_or(0),
         complete: facts.iter().all(|column| column.complete),
     }
+}
+
+/// Adds to each column what other columns say of it.
+fn add_neighbors(columns: &mut [Evidence<'_>], relations: &Relations) {
+    let may_be_coordinates: Vec<bool> = columns.iter().map(detect::form::may_be_coordinates).collect();
+    let is_category: Vec<bool> = columns.iter().map(|column| column.look.has_few_values()).collect();
+    for (at, column) in columns.iter_mut().enumerate() {
+        let beside = [at.checked_sub(1), Some(at + 1)];
+        column.beside_coordinates =
+            beside.into_iter().flatten().any(|other| may_be_coordinates.get(other) == Some(&true));
+        column.is_of_a_group = relations.determined_by(at).any(|other| is_category[other]);
+    }
+}
+
+/// Whether texts are the names of codes: at least one for every two codes.
+fn names_values(codes: &Look, texts: &Look) -> bool {
+    let is_text = matches!(texts.shape, Shape::Texts | Shape::Names | Shape::Medical(_) | Shape::FreeText);
+    is_text && texts.different.saturating_mul(2) >= codes.different
 }
 
 /// Returns the texts of a column that may mean a missing value.
@@ -183,37 +236,42 @@ fn markers(column: &ColumnFacts) -> impl Iterator<Item = &str> {
     })
 }
 
-fn to_guess(column: &ColumnFacts, look: &Look, decision: Decision) -> Guess {
-    let kind = match look.shape {
+fn to_guess(facts: &ColumnFacts, column: &Evidence<'_>, decision: Decision, named_by: Option<&str>) -> Guess {
+    let look = &column.look;
+    let named_by = named_by.map(|name| format!("`{}`", shown(name)));
+    let reading = reading::of(column, decision.reading.as_ref(), named_by.as_deref());
+    let kind = match (decision.role, &look.shape) {
         // Classes are categories, even if they are called 0 and 1.
-        _ if decision.role == Role::Class => Kind::Category,
-        Shape::Numbers { .. } if !decision.is_code => Kind::Number,
-        Shape::Dates(DateStyle::Iso | DateStyle::As(_)) => Kind::Date,
-        _ => Kind::Category,
+        (Role::Class, _) => Kind::Category,
+        (_, Shape::Dates(DateStyle::Ambiguous(..) | DateStyle::Unknown)) => Kind::Category,
+        _ => reading.kind,
     };
     let format = match look.shape {
         Shape::Dates(DateStyle::As(format)) if kind == Kind::Date => Some(format),
         _ => None,
     };
     let mut notes = decision.notes;
-    if let Shape::Dates(style) = look.shape
-        && matches!(decision.role, Role::QuasiIdentifier | Role::Sensitive)
-    {
-        notes.extend(date_note(style));
+    if matches!(decision.role, Role::QuasiIdentifier | Role::Sensitive) {
+        notes.extend(reading.note.clone());
+        if let Shape::Dates(style) = look.shape {
+            notes.extend(date_note(style));
+        }
     }
     if look.has_star {
         notes.push("One value is `*`, which means a suppressed value: is this file already a release?".to_owned());
     }
+    let guard = if decision.role == Role::Sensitive { Guard::of(facts, look) } else { None };
     Guess {
-        name: column.name.clone(),
+        name: column.name.to_owned(),
         role: decision.role,
         kind,
         format,
-        hierarchy: if decision.role == Role::QuasiIdentifier { suggestion(look, kind, decision.is_code) } else { None },
+        hierarchy: if decision.role == Role::QuasiIdentifier { suggestion(look, kind, &reading) } else { None },
         different: look.different,
         missing: look.missing,
         why: decision.why,
         notes,
+        guard,
     }
 }
 
@@ -234,12 +292,12 @@ fn date_note(style: DateStyle) -> Option<String> {
 }
 
 /// Suggests a hierarchy; none for categories of at most three values, which have no level between values and `*`.
-fn suggestion(look: &Look, kind: Kind, is_code: bool) -> Option<Suggestion> {
-    match look.shape {
-        Shape::Numbers { low, high, whole, .. } if kind == Kind::Number => {
-            widths(high - low, whole).map(Suggestion::Widths)
+fn suggestion(look: &Look, kind: Kind, reading: &Reading) -> Option<Suggestion> {
+    match &look.shape {
+        Shape::Numbers(numbers) if kind == Kind::Number => {
+            widths(numbers.high - numbers.low, numbers.whole).map(Suggestion::Widths)
         }
-        _ if is_code && look.longest.is_some() => lengths(look.longest?).map(Suggestion::Prefix),
+        _ if reading.has_prefixes && look.longest.is_some() => lengths(look.longest?).map(Suggestion::Prefix),
         Shape::Dates(_) if kind == Kind::Date => Some(Suggestion::Dates),
         _ => (look.different > 3).then_some(Suggestion::Groups),
     }

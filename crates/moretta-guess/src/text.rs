@@ -9,10 +9,13 @@ use moretta_core::{
     text::{count, listed, shown},
 };
 
-use super::{Guess, Guesses, Suggestion};
+use super::{Guard, Guess, Guesses, Suggestion};
 
 /// Characters per line of a comment.
 const WIDTH: usize = 110;
+
+/// From more quasi-identifiers on, the draft warns of the loss. Not tuned.
+const MANY: usize = 15;
 
 const ROLES: &str = "\
 # Columns and their roles. Every column of the input must be declared:
@@ -102,10 +105,20 @@ fn privacy(out: &mut String, guesses: &Guesses) {
         "k = 10\nmax-suppressed = 0                    # share of the records that may be suppressed: 0.02 is 2 %\n",
     );
     let of = |role: Role| guesses.columns.iter().filter(move |column| column.role == role);
+    let quasi_identifiers: Vec<String> = of(Role::QuasiIdentifier).map(|column| quoted(&column.name)).collect();
+    if quasi_identifiers.len() > MANY {
+        let note = format!(
+            "{} quasi-identifiers: records alike in all of them are rare, so a release loses much. Make those identifiers \
+             that the recipient does not need and those insensitive that no attacker can know, or use LKC-privacy.",
+            quasi_identifiers.len()
+        );
+        comment(out, &note);
+    }
+    let active = rules(out, guesses, &quasi_identifiers);
     let mut guarded: Vec<&Guess> = of(Role::Sensitive).collect();
     let stand_in = guarded.is_empty();
     guarded.extend(of(Role::Class).filter(|_| stand_in));
-    let models = || MODELS.iter().filter(|entry| entry.form != SectionForm::Key);
+    let models = || MODELS.iter().filter(|entry| entry.form != SectionForm::Key && !active.contains(&entry.key));
     out.push('\n');
     if guarded.is_empty() {
         let sections: Vec<String> = models().map(ModelEntry::header).collect();
@@ -113,14 +126,15 @@ fn privacy(out: &mut String, guesses: &Guesses) {
         comment(out, &format!("{text} {}.", listed(&sections)));
         return;
     }
-    comment(
-        out,
-        "k does not protect a sensitive value that all records of a group share. These models do; use any of them:",
-    );
     if stand_in {
-        comment(out, "No column looks sensitive, so the examples use the class, which can be protected too.");
+        comment(
+            out,
+            "No column looks sensitive. k does not protect a value that all records of a group share; these models do, and \
+             the examples use the class, which can be protected too:",
+        );
+    } else {
+        comment(out, "Other models for sensitive columns; use any of them:");
     }
-    let quasi_identifiers: Vec<String> = of(Role::QuasiIdentifier).map(|column| quoted(&column.name)).collect();
     let draft =
         |column: &&Guess| DraftColumn { name: quoted(&column.name), kind: column.kind, distinct: column.different };
     let guarded: Vec<DraftColumn> = guarded.iter().map(draft).collect();
@@ -129,6 +143,41 @@ fn privacy(out: &mut String, guesses: &Guesses) {
         out.push_str("#\n");
         section.lines().for_each(|line| write_disabled(out, line));
     }
+}
+
+/// Appends a rule for each sensitive column. Returns the keys of the models that it uses.
+fn rules(out: &mut String, guesses: &Guesses, quasi_identifiers: &[String]) -> Vec<&'static str> {
+    let mut keys = Vec::new();
+    for (guess, guard) in guesses.columns.iter().filter_map(|guess| Some((guess, guess.guard?))) {
+        let column = quoted(&guess.name);
+        out.push('\n');
+        match guard {
+            Guard::Diversity { l } => {
+                comment(
+                    out,
+                    "CONFIRM: each group has at least l different values of this sensitive column, so that who finds a \
+                     person's group does not learn the person's value.",
+                );
+                _ = writeln!(out, "[[privacy.l-diversity]]\ncolumn = {column}\nl = {l}");
+                keys.push("l-diversity");
+            }
+            Guard::Rarest { share, max_confidence } => {
+                comment(
+                    out,
+                    "CONFIRM: an attacker who knows the given columns infers none of the rarer values of this sensitive \
+                     column with more than this confidence. rarest is the share of its values that are guarded.",
+                );
+                let given = quasi_identifiers.join(", ");
+                _ = writeln!(
+                    out,
+                    "[[privacy.template]]\ngiven = [{given}]\ncolumn = {column}\nrarest = {share}\n\
+                     max-confidence = {max_confidence}"
+                );
+                keys.push("template");
+            }
+        }
+    }
+    keys
 }
 
 /// Appends a line of a disabled section: commented out, unless it is a comment already.

@@ -1,12 +1,18 @@
 //! Topics of column names: a table with the words used for each topic.
 //!
 //! A name is split into lower-case words (`dateOfBirth`, `date_of_birth` and `Date of birth` give the same three). A
-//! topic matches if one of its `words` is among them, or if one of its `parts` occurs in all words written together.
-//! The first matching topic of the table wins, so identifiers come before descriptions.
+//! topic matches if one of its `words` is among them, with or without digits behind it, or if one of its `parts` occurs
+//! in all words written together, and if the values fit: a birthplace is no birth date. The first matching topic of the
+//! table wins, so identifiers come before descriptions.
 
-/// Role that a topic implies for a column, before its values are considered.
+mod words;
+
+use super::values::{Look, Shape};
+pub(crate) use words::Words;
+
+/// Role that a topic implies for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     /// Directly identifies a person.
     Identifier,
     /// Identifies a person unless another word says otherwise: `city name`.
@@ -17,229 +23,312 @@ pub(super) enum Meaning {
     Quasi,
     /// A body weight or a survey weight; the numbers decide.
     Weight,
-    /// A year, if the numbers are years.
-    Year,
     /// A value to predict, if there are few distinct ones.
     Class,
-    /// A sensitive amount; with two or three distinct values, a class.
+    /// An amount of money.
+    Amount,
+    /// A range of amounts of money; with two or three values, a class.
     Money,
     /// Sensitive.
     Sensitive,
+    /// A property of the record and not of the person.
+    Technical,
+}
+
+/// How whole numbers of a topic are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// As numbers: ages, counts, amounts.
+    Numbers,
+    /// As codes of categories, however many.
+    Codes,
+    /// The values decide.
+    Either,
 }
 
 /// A row of the table.
 #[derive(Debug)]
-pub(super) struct Topic {
+pub(crate) struct Topic {
     pub meaning: Meaning,
     /// Completes "the name suggests …".
     pub what: &'static str,
+    pub reads: Reads,
+    /// Whether the values can be of this topic.
+    fits: fn(&Look) -> bool,
     words: &'static [&'static str],
     parts: &'static [&'static str],
-}
-
-const fn topic(
-    meaning: Meaning,
-    what: &'static str,
-    words: &'static [&'static str],
-    parts: &'static [&'static str],
-) -> Topic {
-    Topic { meaning, what, words, parts }
 }
 
 /// Description of the topic of postcodes, whose values are codes even if they are digits.
-pub(super) const POSTCODE: &str = "a postcode";
+pub(crate) const POSTCODE: &str = "a postcode";
+
+/// Maximum number of ranges of amounts (`<=50K`, 1 to 9); more numbers are exact amounts. Not tuned.
+const MAX_RANGES: u64 = 20;
+/// Maximum number of values of a class column; not tuned.
+const MAX_CLASSES: u64 = 20;
+
+fn any(_: &Look) -> bool {
+    true
+}
+
+fn dates(look: &Look) -> bool {
+    match &look.shape {
+        Shape::Dates(_) => true,
+        Shape::Numbers(numbers) => numbers.are_years(),
+        _ => false,
+    }
+}
+
+/// Ages and age groups.
+fn ages(look: &Look) -> bool {
+    match &look.shape {
+        Shape::Numbers(numbers) => numbers.low >= 0.0 && numbers.high <= 130.0,
+        Shape::Texts | Shape::Code => look.different <= 150,
+        _ => false,
+    }
+}
+
+/// Names of persons, also a few.
+fn names(look: &Look) -> bool {
+    look.has_form_of_names
+}
+
+/// Several names of persons, not a title or a flag.
+fn many_names(look: &Look) -> bool {
+    look.has_form_of_names && look.different > 20
+}
+
+fn numbers(look: &Look) -> bool {
+    look.numbers().is_some()
+}
+
+fn amounts(look: &Look) -> bool {
+    numbers(look) && look.different > MAX_RANGES
+}
+
+fn not_numbers(look: &Look) -> bool {
+    !numbers(look)
+}
+
+fn no_dates(look: &Look) -> bool {
+    !matches!(look.shape, Shape::Dates(_))
+}
+
+fn classes(look: &Look) -> bool {
+    (2..=MAX_CLASSES).contains(&look.different) && no_dates(look)
+}
+
+fn few(look: &Look) -> bool {
+    look.has_few_values() && no_dates(look)
+}
+
+type Test = fn(&Look) -> bool;
+
+const fn topic(
+    (meaning, what): (Meaning, &'static str),
+    (reads, fits): (Reads, Test),
+    words: &'static [&'static str],
+    parts: &'static [&'static str],
+) -> Topic {
+    Topic { meaning, what, reads, fits, words, parts }
+}
+
+use Meaning::*;
+use Reads::*;
 
 #[rustfmt::skip]
 static TOPICS: &[Topic] = &[
-    topic(Meaning::Identifier, "a person's name",
-        &["surname", "forename", "nickname", "vorname", "nachname", "prenom", "prénom", "nom"],
+    topic((Identifier, "a person's name"), (Either, any),
+        &["surname", "forename", "nickname", "vorname", "nachname", "rufname", "prenom", "prénom", "apellido", "cognome"],
         &["firstname", "lastname", "fullname", "middlename", "familyname", "givenname", "maidenname", "birthname",
-          "geburtsname", "familienname"]),
-    topic(Meaning::Identifier, "an e-mail address", &["mail", "mails", "courriel"], &["email"]),
-    topic(Meaning::Identifier, "a phone number",
+          "geburtsname", "familienname", "mothername", "fathername"]),
+    topic((Identifier, "a person's name"), (Either, many_names), &["first", "last", "nom", "nombre", "nome"], &[]),
+    topic((Identifier, "a person's name"), (Either, names), &["maiden", "middle", "alias"], &[]),
+    topic((Identifier, "an e-mail address"), (Either, any), &["mail", "mails", "courriel"], &["email"]),
+    topic((Identifier, "a phone number"), (Either, any),
         &["phone", "tel", "mobile", "fax", "telefon", "handy", "téléphone"],
         &["telephone", "phonen", "telefonn"]),
-    topic(Meaning::Identifier, "an official or account number",
+    topic((Identifier, "an official or account number"), (Either, any),
         &["ssn", "nin", "nhs", "passport", "iban", "vin", "imei", "insee", "ahv", "avs", "mrn", "pesel", "cpf", "nif",
-          "kennzeichen", "steuernummer"],
+          "kennzeichen", "steuernummer", "drivers"],
         &["socialsecurity", "sozialversicherungs", "reisepass", "passportn", "steuerid", "taxid", "accountn",
           "kontonummer", "cardnumber", "kartennummer", "policynumber", "insurancen", "versichertenn", "medicalrecord",
-          "patientid", "personid", "customerid", "userid", "studentid", "employeeid", "memberid", "clientid",
-          "kundennummer", "personalnummer", "licenseplate", "licenceplate", "numberplate", "driverlicen",
-          "sécuritésociale"]),
-    topic(Meaning::Identifier, "an address",
-        &["address", "adresse", "anschrift", "street", "strasse", "straße", "rue", "hausnummer"],
+          "licenseplate", "licenceplate", "numberplate", "driverlicen", "driverslicen", "sécuritésociale"]),
+    topic((Identifier, "an address"), (Either, any),
+        &["address", "adresse", "anschrift", "street", "strasse", "straße", "rue", "hausnummer", "hausnr"],
         &["housenumber", "streetname"]),
-    topic(Meaning::Identifier, "an online name or address",
+    topic((Identifier, "an online name or address"), (Either, any),
         &["username", "login", "url", "website", "ip", "twitter", "facebook", "instagram", "cookie"],
         &["username", "deviceid", "macaddr"]),
-    topic(Meaning::SurveyWeight, "a survey weight",
-        &["fnlwgt", "wgt", "pweight"],
-        &["finalweight", "surveyweight", "samplingweight", "sampleweight", "personweight", "stichprobengewicht"]),
-    topic(Meaning::Quasi, POSTCODE,
+    topic((SurveyWeight, "a survey weight"), (Numbers, numbers),
+        &["fnlwgt", "wgt", "wt", "pweight", "gewichtung", "hochrechnung", "calibration"],
+        &["finalweight", "surveyweight", "samplingweight", "sampleweight", "personweight", "stichprobengewicht",
+          "hochrechnungs", "designgewicht", "designweight"]),
+    topic((Quasi, POSTCODE), (Codes, no_dates),
         &["zip", "zipcode", "postcode", "postal", "plz"],
         &["zipcode", "postcode", "postalcode", "postleitzahl", "codepostal"]),
-    topic(Meaning::Quasi, "an age", &["age", "alter", "âge", "edad"], &["agegroup"]),
-    topic(Meaning::Quasi, "a birth date",
-        &["dob", "yob", "born", "birthday"], &["birth", "geburt", "geboren", "naissance"]),
-    topic(Meaning::Quasi, "a sex or gender", &["sex", "gender", "geschlecht", "sexe"], &[]),
-    topic(Meaning::Quasi, "a nationality or language",
+    topic((Quasi, "an age"), (Numbers, ages), &["age", "alter", "âge", "edad"], &["agegroup", "altersgruppe"]),
+    topic((Quasi, "a birth date"), (Numbers, dates),
+        &["dob", "yob", "born", "birthday", "geb", "gebj"], &["birth", "geburt", "geboren", "naissance", "gebdat", "gebjahr"]),
+    topic((Quasi, "a date"), (Numbers, dates),
+        &["date", "datum", "admission", "discharge", "death", "timestamp", "since", "seit", "year", "jahr", "année"], &[]),
+    topic((Quasi, "a duration"), (Numbers, numbers),
+        &["hours", "days", "weeks", "months", "years", "duration", "dauer", "los", "stay", "stunden", "tage", "wochen",
+          "monate", "jahre", "time", "since", "seit"],
+        &["verweildauer", "lengthofstay", "timein"]),
+    topic((Quasi, "a sex or gender"), (Codes, no_dates), &["sex", "gender", "geschlecht", "sexe"], &[]),
+    topic((Quasi, "a nationality or language"), (Codes, no_dates),
         &["nationality", "citizen", "citizenship", "immigrant", "immigration", "migration", "foreign", "foreigner",
           "language", "staatsangehörigkeit", "staatsangehoerigkeit", "sprache", "nationalité", "nationalite", "langue"],
         &[]),
-    topic(Meaning::Quasi, "a place",
+    topic((Quasi, "coordinates"), (Numbers, numbers),
+        &["lat", "latitude", "lon", "lng", "long", "longitude", "easting", "northing", "breitengrad", "längengrad"], &[]),
+    topic((Quasi, "a place"), (Codes, no_dates),
         &["city", "town", "village", "municipality", "county", "district", "region", "state", "province", "country",
           "location", "place", "residence", "neighborhood", "neighbourhood", "borough", "canton", "kanton",
-          "bundesland", "ort", "wohnort", "stadt", "land", "kreis", "gemeinde", "ville", "pays", "commune", "lat",
-          "latitude", "lon", "lng", "longitude", "geo"],
-        &["country"]),
-    topic(Meaning::Quasi, "a race or an ethnic group", &["race", "ethnicity", "ethnic", "ethnie", "caste", "tribe"], &[]),
-    topic(Meaning::Quasi, "a marital status",
-        &["marital", "married", "spouse", "divorced", "familienstand", "zivilstand"],
-        &["civilstatus", "familystatus", "étatcivil", "etatcivil"]),
-    topic(Meaning::Quasi, "a family or household",
+          "bundesland", "ort", "wohnort", "stadt", "land", "kreis", "gemeinde", "ags", "ville", "pays", "commune",
+          "geo", "fips", "nuts"],
+        &["country", "birthplace", "placeofbirth", "geburtsort", "lieudenaissance"]),
+    topic((Quasi, "a race or an ethnic group"), (Codes, no_dates),
+        &["race", "ethnicity", "ethnic", "ethnie", "etni", "caste", "tribe", "rasse"], &[]),
+    topic((Quasi, "a marital status"), (Codes, no_dates),
+        &["marital", "marriage", "married", "marstat", "spouse", "divorced", "familienstand", "zivilstand"],
+        &["civilstatus", "familystatus", "étatcivil", "etatcivil", "maritalstat"]),
+    topic((Quasi, "a number of relatives"), (Numbers, numbers),
+        &["children", "child", "kids", "dependents", "dependants", "siblings", "kinder", "enfants"],
+        &["householdsize", "familysize", "hhsize", "haushaltsgröße", "haushaltsgroesse"]),
+    topic((Quasi, "a family or household"), (Either, no_dates),
         &["relationship", "household", "children", "child", "kid", "dependent", "dependant", "family", "sibling",
           "housing", "kinder", "haushalt", "enfant"],
         &[]),
-    topic(Meaning::Quasi, "an education",
-        &["education", "educ", "school", "schooling", "degree", "qualification", "diploma", "university", "bildung",
-          "schulabschluss", "ausbildung", "études"],
+    topic((Sensitive, "crimes or suspicions"), (Codes, not_numbers), &["charge", "charges"], &[]),
+    topic((Quasi, "an education"), (Codes, no_dates),
+        &["education", "educ", "edu", "school", "schooling", "degree", "qualification", "diploma", "university",
+          "bildung", "schulabschluss", "ausbildung", "études"],
         &["education"]),
-    topic(Meaning::Quasi, "an occupation",
-        &["occupation", "job", "profession", "employment", "employer", "employed", "employee", "work", "worker",
-          "industry", "sector", "company", "veteran", "beruf", "arbeitgeber", "branche", "métier", "metier", "emploi"],
-        &["workclass", "occupation", "jobtitle"]),
-    topic(Meaning::Quasi, "a form of address", &["salutation", "anrede", "title"], &[]),
-    topic(Meaning::Quasi, "a visible property of a person",
-        &["height", "bmi", "größe", "groesse", "gewicht", "taille", "poids", "handedness"],
-        &["bodyweight", "haircolo", "eyecolo", "shoesize"]),
-    topic(Meaning::Weight, "a weight", &["weight"], &[]),
-    topic(Meaning::Quasi, "a date that an attacker may know",
-        &["date", "datum", "admission", "discharge", "death", "timestamp"], &[]),
-    topic(Meaning::Year, "a year", &["year", "jahr", "année"], &[]),
-    topic(Meaning::Class, "a value to predict",
+    topic((Quasi, "an occupation"), (Codes, no_dates),
+        &["occupation", "occu", "occ", "job", "profession", "employment", "employer", "employed", "employee", "work",
+          "worker", "working", "industry", "sector", "company", "veteran", "beruf", "arbeitgeber", "branche", "métier",
+          "metier", "emploi", "isco", "nace"],
+        &["workclass", "occupation", "jobtitle", "occucode"]),
+    topic((Quasi, "a unit or a physician"), (Codes, no_dates),
+        &["ward", "station", "clinic", "hospital", "department", "abteilung", "klinik", "branch", "filiale", "gp",
+          "specialty", "fachrichtung"], &["hausarzt"]),
+    topic((Quasi, "a form of address"), (Codes, no_dates), &["salutation", "anrede", "title", "prefix", "suffix", "titel"], &[]),
+    topic((Quasi, "a visible property of a person"), (Either, no_dates),
+        &["height", "bmi", "größe", "groesse", "taille", "poids", "handedness"],
+        &["bodyweight", "körpergewicht", "haircolo", "eyecolo", "shoesize"]),
+    topic((Weight, "a weight"), (Numbers, numbers), &["weight", "gewicht"], &[]),
+    topic((Quasi, "a count"), (Numbers, numbers),
+        &["num", "count", "anzahl", "anz", "nof", "visits", "rooms", "size", "quantity", "menge", "nombre"], &["numberof"]),
+    topic((Class, "a value to predict"), (Codes, classes),
         &["class", "label", "target", "outcome", "risk", "approved", "approval", "churn", "churned", "default",
-          "response", "y", "zielvariable", "klasse"],
-        &[]),
-    topic(Meaning::Money, "income or wealth",
+          "defaulted", "response", "y", "zielvariable", "klasse", "survived", "survival", "readmitted", "readmission",
+          "recid", "recidivism", "recidivated", "fraud", "attrition", "exited", "converted", "passed", "relapse",
+          "überlebt", "ueberlebt", "verstorben", "died", "deceased", "kündigung", "ausfall", "wiederaufnahme"],
+        &["recidivi"]),
+    topic((Amount, "an amount of money"), (Numbers, amounts),
         &["income", "salary", "wage", "earning", "pay", "compensation", "bonus", "wealth", "einkommen", "gehalt", "lohn",
+          "vermögen", "revenu", "salaire", "capital", "gain", "loss", "profit", "amount", "amt", "betrag", "price",
+          "preis", "prix", "cost", "kosten", "coût", "fare", "fee", "expense", "expend", "expenditure", "spend",
+          "spending", "saving", "asset", "money", "bill", "payment", "limit", "bal", "balance", "debt", "credit", "loan",
+          "rent", "miete", "umsatz", "tax", "steuer", "revenue", "turnover", "ausgaben", "einnahmen", "saldo", "kredit",
+          "kontostand", "budget", "purchase", "coverage", "claim", "schulden", "mortgage", "overdraft", "charges",
+          "premium", "deposit", "eur", "usd", "euro"],
+        &["networth", "einkommen", "gehalt", "betrag", "kosten"]),
+    topic((Money, "income or wealth"), (Codes, any),
+        &["income", "salary", "wage", "earning", "bonus", "wealth", "einkommen", "gehalt", "lohn",
           "vermögen", "revenu", "salaire"],
         &["networth"]),
-    topic(Meaning::Sensitive, "debts or credit",
+    topic((Sensitive, "debts or credit"), (Codes, no_dates),
         &["credit", "debt", "loan", "bankruptcy", "bankrupt", "balance", "mortgage", "overdraft", "insolvency", "kredit",
           "schulden", "schufa"],
         &[]),
-    topic(Meaning::Sensitive, "health",
+    topic((Sensitive, "health"), (Either, no_dates),
         &["icd", "icd9", "icd10", "drg", "drug", "medicine", "hiv", "aids", "treatment", "therapy", "symptom", "disability",
           "disabled", "pregnant", "pregnancy", "disorder", "cancer", "diabetes", "depression", "allergy", "allergies",
           "surgery", "procedure", "prescription", "smoker", "smoking", "alcohol", "health", "illness", "blood",
-          "cholesterol", "behandlung", "medikament", "maladie", "traitement"],
+          "cholesterol", "behandlung", "medikament", "maladie", "traitement", "diag", "dx", "ops", "raucher",
+          "schwanger", "behinderung", "symptome", "befund", "condition",
+          "severity", "schweregrad"],
         &["diagnos", "disease", "medication", "krankheit", "genotype", "genetic"]),
-    topic(Meaning::Sensitive, "beliefs or private life",
-        &["religion", "religious", "faith", "church", "konfession", "belief", "political", "politics", "party", "vote",
-          "voted", "union", "orientation", "sexuality"],
+    topic((Sensitive, "beliefs or private life"), (Codes, no_dates),
+        &["religion", "religious", "relig", "faith", "church", "konfession", "belief", "political", "politics", "party",
+          "vote", "voted", "union", "orientation", "sexuality", "partei"],
         &[]),
-    topic(Meaning::Sensitive, "crimes or suspicions",
+    topic((Sensitive, "crimes or suspicions"), (Either, no_dates),
         &["crime", "criminal", "conviction", "convicted", "offence", "offense", "arrest", "arrested", "prison", "felony",
-          "sentence", "recidivism", "straftat"],
+          "sentence", "straftat", "priors"],
         &[]),
-    topic(Meaning::WeakIdentifier, "a person's name", &["name", "names", "person", "patient", "client"], &[]),
-    topic(Meaning::WeakIdentifier, "an id", ID, &[]),
+    topic((Technical, "a property of the record"), (Codes, few),
+        &["currency", "währung", "waehrung", "unit", "einheit", "version", "wave", "welle", "release", "system", "mode",
+          "quality", "imputed", "source", "quelle", "mandant", "schema"], &["codesystem"]),
+    topic((WeakIdentifier, "a person's name"), (Either, not_numbers),
+        &["name", "names", "person", "patient", "client", "physician", "doctor", "arzt", "ärztin", "nurse", "teacher",
+          "judge", "officer", "therapist", "manager"], &[]),
 ];
 
-const ID: &[&str] = &["id", "uid", "uuid", "guid", "pid", "identifier", "key", "rowid"];
-
-/// Words for an id or a count; the values decide.
-const NUMBER: &[&str] = &["number", "no", "nr", "nummer", "index"];
-
-/// A column name split into words.
-#[derive(Debug)]
-pub(super) struct Words {
-    words: Vec<String>,
-    joined: String,
-}
-
 impl Words {
-    pub fn of(name: &str) -> Self {
-        let mut words: Vec<String> = Vec::new();
-        let (mut word, mut lower_before) = (String::new(), false);
-        for character in name.chars() {
-            let starts = character.is_uppercase() && lower_before;
-            if (starts || !character.is_alphanumeric()) && !word.is_empty() {
-                words.push(std::mem::take(&mut word));
-            }
-            if character.is_alphanumeric() {
-                word.extend(character.to_lowercase());
-            }
-            lower_before = character.is_lowercase() || character.is_numeric();
-        }
-        if !word.is_empty() {
-            words.push(word);
-        }
-        Self { joined: words.concat(), words }
+    /// Returns the first matching topic that fits the values.
+    pub fn topic(&self, look: &Look) -> Option<&'static Topic> {
+        TOPICS.iter().find(|topic| self.matches(topic) && (topic.fits)(look))
     }
 
-    /// Returns the first matching topic.
-    pub fn topic(&self) -> Option<&'static Topic> {
-        TOPICS
-            .iter()
-            .find(|topic| self.has_any(topic.words) || topic.parts.iter().any(|part| self.joined.contains(part)))
-    }
-
-    /// Whether the name has a word for an id.
-    pub fn says_id(&self) -> bool {
-        self.has_any(ID) || self.has_any(NUMBER)
-    }
-
-    /// Whether the name is one word.
-    pub fn is_single(&self) -> bool {
-        self.words.len() == 1
-    }
-
-    fn has_any(&self, candidates: &[&str]) -> bool {
-        self.words.iter().any(|word| {
-            let singular = word.strip_suffix('s').filter(|rest| rest.len() > 2).unwrap_or(word);
-            candidates.iter().any(|candidate| candidate == word || *candidate == singular)
-        })
+    fn matches(&self, topic: &Topic) -> bool {
+        self.has_any(topic.words) || self.has_part(topic.parts)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::HashSet;
 
-    fn what(name: &str) -> Option<&'static str> {
-        Words::of(name).topic().map(|topic| topic.what)
+    use super::*;
+    use crate::ColumnFacts;
+
+    fn look(values: &[&str]) -> Look {
+        let values = values.iter().map(|text| ((*text).to_owned(), 50)).collect();
+        Look::at(&ColumnFacts { values, records: 500, ..ColumnFacts::default() }, &HashSet::new())
     }
 
-    #[test]
-    fn a_name_is_cut_into_words_however_it_is_written() {
-        for name in ["dateOfBirth", "date_of_birth", "Date of Birth", "DATE.OF-BIRTH", "  date//of birth "] {
-            assert_eq!(Words::of(name).words, ["date", "of", "birth"], "{name}");
-        }
-        assert_eq!(Words::of("icd10Code").words, ["icd10", "code"]);
-        assert_eq!(Words::of("SSN").words, ["ssn"]);
-        assert!(Words::of("§ -").words.is_empty());
+    fn what(name: &str, values: &[&str]) -> Option<&'static str> {
+        Words::of(name).topic(&look(values)).map(|topic| topic.what)
     }
 
     #[test]
     fn what_identifies_stands_before_what_describes() {
-        assert_eq!(what("birth name"), Some("a person's name"));
-        assert_eq!(what("city_name"), Some("a place"));
-        assert_eq!(what("Name"), Some("a person's name"));
-        assert_eq!(what("E-Mail"), Some("an e-mail address"));
-        assert_eq!(what("workclass"), Some("an occupation"));
-        assert_eq!(what("wages"), Some("income or wealth"));
-        assert_eq!(what("Geburtsjahr"), Some("a birth date"));
-        assert_eq!(what("hours-per-week"), None);
-        assert_eq!(what("page"), None, "age within another word is not an age");
+        let texts = ["a", "b"];
+        assert_eq!(what("birth name", &texts), Some("a person's name"));
+        assert_eq!(what("city_name", &texts), Some("a place"));
+        assert_eq!(what("Name", &texts), Some("a person's name"));
+        assert_eq!(what("E-Mail", &texts), Some("an e-mail address"));
+        assert_eq!(what("workclass", &texts), Some("an occupation"));
+        assert_eq!(what("wages", &texts), Some("income or wealth"));
+        assert_eq!(what("page", &texts), None, "age within another word is not an age");
     }
 
     #[test]
+    fn a_topic_fits_the_values() {
+        assert_eq!(what("Geburtsjahr", &["1980", "1990"]), Some("a birth date"));
+        assert_eq!(what("BIRTHPLACE", &["Rome", "Oslo"]), Some("a place"));
+        assert_eq!(what("birth_weight", &["3100", "2900"]), Some("a weight"));
+        assert_eq!(what("admission_type_id", &["1", "2"]), None);
+        assert_eq!(what("c_charge_degree", &["F", "M"]), Some("crimes or suspicions"));
+        assert_eq!(what("age", &["30", "40"]), Some("an age"));
+        assert_eq!(what("age", &["300", "4000"]), None);
+        assert_eq!(what("bill_amt1", &["3"]), None, "ranges are no amounts");
+        assert_eq!(what("hours-per-week", &["40", "20"]), Some("a duration"));
+    }
+
+    /// A word that only a later topic can match would be dead, unless the values can decide between the two.
+    #[test]
     fn no_topic_hides_behind_another() {
-        for topic in TOPICS {
+        for (index, topic) in TOPICS.iter().enumerate() {
             for word in topic.words.iter().chain(topic.parts) {
-                assert!(Words::of(word).topic().is_some_and(|met| std::ptr::eq(met, topic)), "{word}: {}", topic.what);
+                let words = Words::of(word);
+                let first = TOPICS.iter().position(|met| words.matches(met)).expect("the topic itself matches");
+                let by_values = TOPICS[first].fits as usize != topic.fits as usize;
+                assert!(first == index || by_values, "{word}: {} before {}", TOPICS[first].what, topic.what);
             }
         }
     }

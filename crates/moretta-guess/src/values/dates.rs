@@ -4,7 +4,7 @@ use moretta_core::dates::{DateFormat, Moment};
 
 /// Date format of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DateStyle {
+pub(crate) enum DateStyle {
     /// ISO 8601, the default of a policy.
     Iso,
     /// The only format that fits all values.

@@ -5,14 +5,14 @@ fn all_digits(text: &str) -> bool {
 }
 
 /// `user@example.org`
-pub(super) fn is_email(text: &str) -> bool {
+pub(crate) fn is_email(text: &str) -> bool {
     let Some((user, host)) = text.trim().rsplit_once('@') else { return false };
     let plain = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == '@');
     plain(user) && plain(host) && host.trim_matches('.').contains('.')
 }
 
 /// Hexadecimal digits in groups of 8, 4, 4, 4 and 12.
-pub(super) fn is_uuid(text: &str) -> bool {
+pub(crate) fn is_uuid(text: &str) -> bool {
     let groups: Vec<&str> = text.trim().trim_matches(['{', '}']).split('-').take(6).collect();
     groups.len() == 5
         && groups
@@ -22,7 +22,7 @@ pub(super) fn is_uuid(text: &str) -> bool {
 }
 
 /// Two letters, two digits, and 11 to 30 letters or digits.
-pub(super) fn is_iban(text: &str) -> bool {
+pub(crate) fn is_iban(text: &str) -> bool {
     let text: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').take(35).collect();
     (15..=34).contains(&text.len())
         && text[..2].iter().all(u8::is_ascii_uppercase)
@@ -32,12 +32,12 @@ pub(super) fn is_iban(text: &str) -> bool {
 }
 
 /// IPv4 or IPv6 address.
-pub(super) fn is_ip_address(text: &str) -> bool {
+pub(crate) fn is_ip_address(text: &str) -> bool {
     text.trim().parse::<std::net::IpAddr>().is_ok()
 }
 
 /// A phone, card or social security number: 7 to 16 digits with a plus before them or at least two gaps between.
-pub(super) fn is_phone(text: &str) -> bool {
+pub(crate) fn is_phone(text: &str) -> bool {
     let text = text.trim();
     if text.len() > 24 || is_date(text) || is_ip_address(text) {
         return false;
@@ -62,7 +62,7 @@ pub(super) fn is_phone(text: &str) -> bool {
 }
 
 /// `2024-03-31`, `2024/3/31`, `31.3.2024`, `3/31/24`, each with or without a time behind it.
-pub(super) fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let day = text.trim();
     let day = day.split(['T', ' ']).next().unwrap_or(day);
     ['-', '/', '.'].iter().any(|separator| {
@@ -81,7 +81,7 @@ pub(super) fn is_date(text: &str) -> bool {
 }
 
 /// `19840331`: convincing only if all values of a column match.
-pub(super) fn is_compact_date(text: &str) -> bool {
+pub(crate) fn is_compact_date(text: &str) -> bool {
     let text = text.trim();
     let part = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
     text.len() == 8
@@ -92,25 +92,61 @@ pub(super) fn is_compact_date(text: &str) -> bool {
 }
 
 /// ICD-10 code with digits after the dot; without them, too many other codes match.
-pub(super) fn is_icd(text: &str) -> bool {
+pub(crate) fn is_icd(text: &str) -> bool {
     let Some((category, detail)) = text.trim().split_once('.') else { return false };
-    let category = category.as_bytes();
-    category.len() == 3
-        && category[0].is_ascii_uppercase()
-        && category[1].is_ascii_digit()
-        && category[2].is_ascii_alphanumeric()
+    is_icd_category(category)
         && (1..=4).contains(&detail.len())
         && detail.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// The part of an ICD-10 code before the dot: a letter and two digits.
+pub(crate) fn is_icd_category(text: &str) -> bool {
+    let text = text.trim().as_bytes();
+    text.len() == 3 && text[0].is_ascii_uppercase() && text[1].is_ascii_digit() && text[2].is_ascii_alphanumeric()
+}
+
+/// Code of the German procedure classification OPS: `5-470.11`.
+pub(crate) fn is_ops(text: &str) -> bool {
+    let Some((chapter, rest)) = text.trim().split_once('-') else { return false };
+    let (group, detail) = rest.split_once('.').unwrap_or((rest, ""));
+    let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
+    matches!(chapter, "1" | "3" | "5" | "6" | "8" | "9")
+        && group.len() == 3
+        && plain(group)
+        && detail.len() <= 2
+        && plain(detail)
+}
+
 /// Whether the text is several digits with a leading 0: a code, not a number.
-pub(super) fn has_leading_zero(text: &str) -> bool {
+pub(crate) fn has_leading_zero(text: &str) -> bool {
     text.len() > 1 && text.starts_with('0') && all_digits(text)
 }
 
 /// Returns the number of digits if the text has only digits.
-pub(super) fn digits(text: &str) -> Option<usize> {
+pub(crate) fn digits(text: &str) -> Option<usize> {
     all_digits(text).then_some(text.len())
+}
+
+/// A single word of at least five letters and digits, with two digits: `K0012345`, `S99984236`, `7-221-B`.
+pub(crate) fn has_form_of_id(text: &str) -> bool {
+    let text = text.trim();
+    text.len() >= 5
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.'))
+        && text.bytes().filter(u8::is_ascii_digit).count() >= 2
+}
+
+#[rustfmt::skip]
+const OUTCOMES: &[[&str; 2]] = &[
+    ["+", "-"], ["good", "bad"], ["positive", "negative"], ["pos", "neg"], ["pass", "fail"], ["passed", "failed"],
+    ["approved", "rejected"], ["approved", "denied"], ["accepted", "rejected"], ["benign", "malignant"], ["won", "lost"],
+    ["success", "failure"], ["fraud", "legit"], ["gut", "schlecht"], ["positiv", "negativ"], ["genehmigt", "abgelehnt"],
+    ["bestanden", "nicht bestanden"], ["gutartig", "bösartig"], ["bon", "mauvais"],
+];
+
+/// Whether two texts are the two results of a test or a decision.
+pub(crate) fn are_outcomes(a: &str, b: &str) -> bool {
+    let (a, b) = (a.trim().to_lowercase(), b.trim().to_lowercase());
+    OUTCOMES.iter().any(|[good, bad]| (a == *good && b == *bad) || (a == *bad && b == *good))
 }
 
 #[rustfmt::skip]
@@ -130,12 +166,12 @@ fn within(list: &[&str], text: &str) -> bool {
 }
 
 /// Whether the text is a word for a sex.
-pub(super) fn is_sex(text: &str) -> bool {
+pub(crate) fn is_sex(text: &str) -> bool {
     within(SEXES, text)
 }
 
 /// Whether the text is a word for a marital status.
-pub(super) fn is_marital(text: &str) -> bool {
+pub(crate) fn is_marital(text: &str) -> bool {
     within(MARITAL, text)
 }
 
@@ -143,7 +179,7 @@ pub(super) fn is_marital(text: &str) -> bool {
 const MARKERS: &[&str] = &["?", "na", "n/a", "n.a.", "#n/a", "null", "nan", "-", "--", "unknown", "missing"];
 
 /// Whether a text often means a missing value.
-pub(super) fn is_missing_marker(text: &str) -> bool {
+pub(crate) fn is_missing_marker(text: &str) -> bool {
     let trimmed = text.trim();
     trimmed.is_empty() && text.len() <= 8 || text.len() <= 12 && MARKERS.contains(&trimmed.to_lowercase().as_str())
 }
@@ -191,6 +227,7 @@ mod tests {
         );
         all(is_compact_date, &["19840331"], &["19841331", "1984033", "ä984033", "12345678"]);
         all(is_icd, &["E11.9", "C50.911"], &["A11", "E11.", "e11.9", "12.5", "", "."]);
+        all(is_ops, &["5-470.11", "8-800.c", "1-632"], &["2-470", "5-47", "5-4701", "1-2-3", "A-123"]);
         all(has_leading_zero, &["01", "00202"], &["0", "0.5", "10", "", "0a"]);
     }
 
