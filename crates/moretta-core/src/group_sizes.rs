@@ -1,4 +1,4 @@
-//! Sizes of the groups of records that have equal values in some columns.
+//! Sizes of groups: of records that have equal values in some columns, or of the groups of a release.
 //!
 //! They say how many records an attacker finds who knows these columns: a group of one is a unique record. An engine
 //! can count them without keeping the texts of the rows ([`Records::group_sizes`](crate::engine::Records::group_sizes)),
@@ -10,19 +10,17 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::counts::Counts;
 
-/// How many groups of each size there are.
+/// Pairs of size and number of groups, small sizes first. Sizes are at least 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GroupSizes {
-    /// Number of groups by size; sizes are at least 1.
-    groups: BTreeMap<u64, u64>,
-}
+pub struct GroupSizes(Vec<(u64, u64)>);
 
 impl GroupSizes {
-    /// From the size of every group; sizes of 0 are left out.
+    /// From the size of every group, in any order; sizes of 0 are left out.
     pub fn of(sizes: impl IntoIterator<Item = u64>) -> Self {
-        let mut groups = BTreeMap::new();
+        // There are far fewer sizes than groups.
+        let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
         sizes.into_iter().filter(|&size| size > 0).for_each(|size| *groups.entry(size).or_default() += 1);
-        Self { groups }
+        Self(groups.into_iter().collect())
     }
 
     /// Groups of the counted records by some of the counted columns, given by their index.
@@ -53,14 +51,24 @@ impl GroupSizes {
         Self::of(groups.iter().map(|group| group.1))
     }
 
-    /// Number of groups: of distinct rows.
-    pub fn groups(&self) -> u64 {
-        self.groups.values().sum()
+    /// Pairs of size and number of groups, small sizes first.
+    pub fn sizes(&self) -> &[(u64, u64)] {
+        &self.0
     }
 
-    /// Number of records.
+    /// Number of groups.
+    pub fn groups(&self) -> u64 {
+        self.0.iter().map(|(_, groups)| groups).sum()
+    }
+
+    /// Sum of the sizes.
     pub fn records(&self) -> u64 {
-        self.groups.iter().map(|(size, groups)| size * groups).sum()
+        self.0.iter().map(|(size, groups)| size * groups).sum()
+    }
+
+    /// Size of the smallest group; 0 if there is none.
+    pub fn smallest(&self) -> u64 {
+        self.0.first().map_or(0, |(size, _)| *size)
     }
 
     /// Number of records that are alone in their group.
@@ -70,7 +78,7 @@ impl GroupSizes {
 
     /// Number of records in groups of fewer than `k` records.
     pub fn below(&self, k: u64) -> u64 {
-        self.groups.range(..k).map(|(size, groups)| size * groups).sum()
+        self.0.iter().take_while(|(size, _)| *size < k).map(|(size, groups)| size * groups).sum()
     }
 }
 

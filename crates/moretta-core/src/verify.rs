@@ -16,12 +16,11 @@
 use std::cmp::Reverse;
 
 use crate::{
+    group_sizes::GroupSizes,
     hierarchy::{Cell, HierarchyChoice},
     ids::{ColumnId, TupleId, VariantId},
     policy::{BoundPolicy, Policy},
-    privacy::{
-        BoundModel, BoundTableModel, Description, Group, GroupSizes, ModelError, ModelFacts, Sentence, redundant,
-    },
+    privacy::{BoundModel, BoundTableModel, Description, Group, ModelError, ModelFacts, Sentence, redundant},
     profile::{Profile, Tables},
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     released::{Grouping, Released},

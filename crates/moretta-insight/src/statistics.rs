@@ -186,10 +186,7 @@ impl NumberColumn {
         let before = of(&self.values, profile.code_records(ColumnId::from_index(self.column)));
         let records = released.label_records(self.column);
         let after = of(&self.labels, &records);
-        let both = |figure: &dyn Fn(&[(f64, u64)]) -> Option<f64>| BeforeAfter {
-            before: figure(&before),
-            after: figure(&after),
-        };
+        let both = |figure: &FigureOf<'_>| BeforeAfter { before: figure(&before), after: figure(&after) };
         let without = self.labels.iter().zip(&records).filter(|(number, _)| number.is_none());
         NumberStatistics {
             name: profile.columns()[self.column].name.clone(),
@@ -200,6 +197,9 @@ impl NumberColumn {
         }
     }
 }
+
+/// A figure of numbers, each with its records.
+type FigureOf<'f> = dyn Fn(&[(f64, u64)]) -> Option<f64> + 'f;
 
 /// Returns the number that a recipient uses for a label: the midpoint of an interval; `None` for `*`.
 fn midpoint(domain: &Domain, text: &str, covered: Option<Covered<'_>>) -> Option<f64> {

@@ -48,7 +48,7 @@ pub use self::facts::{Description, Figure, ModelFacts};
 pub(crate) use self::group::GrowingGroup;
 #[cfg(test)]
 pub(crate) use self::group::MEMBERS_COUNTED;
-pub use self::group::{Group, GroupSizes, Histogram};
+pub use self::group::{Group, Histogram};
 pub use self::k_anonymity::KAnonymity;
 pub use self::l_diversity::{LDiversity, LDiversityKind};
 pub use self::limit::{Limit, ShareLimit};

@@ -2,9 +2,10 @@
 
 use std::{any::Any, fmt};
 
-use super::{Description, Figure, Group, GroupSizes, Limit, ModelFacts, Sentence};
+use super::{Description, Figure, Group, Limit, ModelFacts, Sentence};
 use crate::{
     declaration::ColumnPolicy,
+    group_sizes::GroupSizes,
     ids::ColumnId,
     profile::{Profile, Tables},
 };

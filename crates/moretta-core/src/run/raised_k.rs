@@ -17,9 +17,10 @@
 
 use super::{Outcome, RunError};
 use crate::{
+    group_sizes::GroupSizes,
     observer::{Note, Observer, Stop},
     policy::BoundPolicy,
-    privacy::{GroupSizes, KAnonymity, PrivacyModel, only_k},
+    privacy::{KAnonymity, PrivacyModel, only_k},
     recoding::Recoding,
     schema::Unit,
     search::{Method, SearchError, Task},
@@ -105,7 +106,7 @@ fn holds(bound: &BoundPolicy<'_>, recoding: &Recoding) -> Result<bool, RunError>
 /// it. (A model that is not closed may hold in smaller groups.)
 fn check_whole_table(bound: &BoundPolicy<'_>) -> Result<(), SearchError> {
     let records = bound.profile().records();
-    let whole = GroupSizes::of([bound.profile().size()].into_iter());
+    let whole = GroupSizes::of([bound.profile().size()]);
     let closed = bound.table_models().iter().filter(|model| model.is_closed_under_union());
     let broken = closed.filter(|model| model.margin(&whole) < 0.0);
     let broken: Vec<_> = broken.map(|model| (model.describe().to_string(), model.figure(&whole).text)).collect();

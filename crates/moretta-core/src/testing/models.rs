@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::{
     declaration::ColumnPolicy,
+    group_sizes::GroupSizes,
     hierarchy::{Domain, LabelReader},
     ids::{AttributeId, ColumnId, TupleId},
     privacy::{
-        BoundModel, BoundModels, BoundTableModel, Description, Figure, Group, GroupSizes, ModelError, ModelFacts,
-        PrivacyModel, Sentence, attribute_named, every_column, names_of,
+        BoundModel, BoundModels, BoundTableModel, Description, Figure, Group, ModelError, ModelFacts, PrivacyModel,
+        Sentence, attribute_named, every_column, names_of,
     },
     profile::{Profile, SecondTable, Tables},
     schema::Role,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use moretta_core::{
+    group_sizes::GroupSizes,
     policy::{BoundPolicy, MethodChoice, Numbers, Policy},
     privacy::{
-        BoundModel, BoundTableModel, Description, Figure, Group, GroupSizes, Limit, MODELS, ModelFacts, PrivacyModel,
-        SectionForm,
+        BoundModel, BoundTableModel, Description, Figure, Group, Limit, MODELS, ModelFacts, PrivacyModel, SectionForm,
     },
     profile::{Profile, SecondTable, Tables, VariantCount},
     run,

@@ -28,7 +28,7 @@ mod tests;
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
-use moretta_core::{counts::Counts, privacy::GroupSizes};
+use moretta_core::{counts::Counts, group_sizes::GroupSizes};
 use rayon::prelude::*;
 
 pub(crate) use self::partition::{Cell, Partition, Scratch};
@@ -114,7 +114,7 @@ impl ColumnSets {
     pub fn sizes(&self, columns: &[usize]) -> GroupSizes {
         let mut sizes = Vec::new();
         self.for_each_group(columns, |cell| sizes.push(cell.records));
-        GroupSizes::of(sizes.into_iter())
+        GroupSizes::of(sizes)
     }
 
     /// Number of records that are alone in their group.
