@@ -30,12 +30,14 @@ const MAX_TEMPLATE_VALUES: usize = 6;
 
 impl Guard {
     /// Returns a rule that the table as a whole satisfies, so that a release exists; `None` for fewer than two values. A
-    /// missing value counts as a value, as in the policy.
-    pub(crate) fn of(facts: &ColumnFacts, look: &Look) -> Option<Self> {
+    /// missing value counts as a value, as in the policy. If models count persons, only distinct l-diversity is closed under
+    /// union, which the default method needs.
+    pub(crate) fn of(facts: &ColumnFacts, look: &Look, counts_persons: bool) -> Option<Self> {
         let shares = shares(facts, look);
         let others = |l: usize| 1.0 - shares.iter().take(l - 1).sum::<f64>();
         let is_template = match shares.len() {
             0 | 1 => return None,
+            _ if counts_persons => false,
             2 => true,
             different => different <= MAX_TEMPLATE_VALUES && others(2) < MIN_OTHERS,
         };
@@ -74,7 +76,14 @@ mod tests {
     fn guard(values: &[(&str, u64)]) -> Option<Guard> {
         let values = values.iter().map(|(text, count)| ((*text).to_owned(), *count)).collect();
         let facts = ColumnFacts { values, ..ColumnFacts::default() };
-        Guard::of(&facts, &Look::at(&facts, &HashSet::new()))
+        Guard::of(&facts, &Look::at(&facts, &HashSet::new()), false)
+    }
+
+    #[test]
+    fn persons_are_guarded_by_a_model_that_is_closed_under_union() {
+        let facts = ColumnFacts { values: vec![("no".into(), 70), ("yes".into(), 30)], ..ColumnFacts::default() };
+        let look = Look::at(&facts, &HashSet::new());
+        assert_eq!(Guard::of(&facts, &look, true), Some(Guard::Diversity { l: 2 }));
     }
 
     #[test]

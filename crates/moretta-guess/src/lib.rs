@@ -66,11 +66,6 @@ use self::{
 };
 pub use self::{guard::Guard, header::name_like_a_value, text::policy_text};
 
-/// Role of the number of a person. Until policies have one, it is an identifier.
-const PERSON: Role = Role::Identifier;
-/// Role of the number of a household. Until policies have one, it is an identifier.
-const HOUSEHOLD: Role = Role::Identifier;
-
 /// Summary of a column of the sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnFacts {
@@ -181,15 +176,17 @@ pub fn guess(facts: &[ColumnFacts], sets: &ColumnSets) -> Guesses {
     let mut decisions: Vec<Decision> = columns.iter().map(detect::decide).collect();
     table::choose_class(&mut decisions);
     table::choose_person(&mut decisions, &columns);
+    table::choose_household(&mut decisions, &columns);
     table::agree_on_roles(&mut decisions, &columns, &relations);
     table::settle_kept(&mut decisions, &columns, (sets, &at_of), &relations);
     table::ensure_quasi_identifier(&mut decisions, &columns);
     table::note_relations(&mut decisions, &columns, &relations);
 
+    let counts_persons = decisions.iter().any(|decision| decision.role == Role::Person);
     let repeated: BTreeSet<&str> = again.iter().map(|(_, column)| column.name.as_str()).collect();
     let to_guess = |(at, decision): (usize, Decision)| {
         let named_by = relations.determines(at).find(|&other| names_values(&columns[at].look, &columns[other].look));
-        to_guess(once[at].1, &columns[at], decision, named_by.map(|other| columns[other].name))
+        to_guess(once[at].1, &columns[at], decision, named_by.map(|other| columns[other].name), counts_persons)
     };
     Guesses {
         columns: decisions.into_iter().enumerate().map(to_guess).collect(),
@@ -236,7 +233,13 @@ fn markers(column: &ColumnFacts) -> impl Iterator<Item = &str> {
     })
 }
 
-fn to_guess(facts: &ColumnFacts, column: &Evidence<'_>, decision: Decision, named_by: Option<&str>) -> Guess {
+fn to_guess(
+    facts: &ColumnFacts,
+    column: &Evidence<'_>,
+    decision: Decision,
+    named_by: Option<&str>,
+    counts_persons: bool,
+) -> Guess {
     let look = &column.look;
     let named_by = named_by.map(|name| format!("`{}`", shown(name)));
     let reading = reading::of(column, decision.reading.as_ref(), named_by.as_deref());
@@ -260,7 +263,7 @@ fn to_guess(facts: &ColumnFacts, column: &Evidence<'_>, decision: Decision, name
     if look.has_star {
         notes.push("One value is `*`, which means a suppressed value: is this file already a release?".to_owned());
     }
-    let guard = if decision.role == Role::Sensitive { Guard::of(facts, look) } else { None };
+    let guard = if decision.role == Role::Sensitive { Guard::of(facts, look, counts_persons) } else { None };
     Guess {
         name: column.name.to_owned(),
         role: decision.role,

@@ -24,6 +24,8 @@ const ROLES: &str = "\
 #   sensitive         an attacker should not learn it about a person: released unchanged, protected by [privacy]
 #   class             to be predicted by the recipient, at most one column: released unchanged
 #   insensitive       none of these: released unchanged, without any guarantee
+#   person            number of the person, if a person has several records: removed; groups count persons
+#   household         number of the household: removed; for the risk that one member is found by another
 ";
 
 const RELEASE: &str = "
@@ -93,10 +95,16 @@ fn head(out: &mut String, guesses: &Guesses, source_name: &str) {
 
 fn privacy(out: &mut String, guesses: &Guesses) {
     out.push_str("\n# Privacy guarantees of the release.\n[privacy]\n");
+    let counted = match guesses.columns.iter().any(|guess| guess.role == Role::Person) {
+        true => "persons",
+        false => "records",
+    };
     comment(
         out,
-        "CONFIRM: every combination of quasi-identifier values is shared by at least k records. Usual: 5 to 50; a larger \
-         k gives more privacy and less precision.",
+        &format!(
+            "CONFIRM: every combination of quasi-identifier values is shared by at least k {counted}. Usual: 5 to 50; a \
+             larger k gives more privacy and less precision."
+        ),
     );
     if guesses.complete && guesses.records < 10 {
         comment(out, "The table has fewer than k records, so no release can satisfy this k.");
@@ -194,6 +202,10 @@ fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {
     }
     let role = guess.role.name();
     _ = writeln!(out, "[columns.{}]\nrole = \"{role}\"", toml_key(&guess.name));
+    if matches!(guess.role, Role::Person | Role::Household) && guess.missing > 0 {
+        let missing = count(guess.missing);
+        _ = writeln!(out, "missing = \"category\"                  # CONFIRM: missing in {missing} records");
+    }
     if matches!(guess.role, Role::Identifier | Role::Insensitive | Role::Person | Role::Household) {
         return;
     }

@@ -4,7 +4,6 @@ use moretta_core::{schema::Role, text::count};
 
 use super::{Decision, Evidence};
 use crate::{
-    HOUSEHOLD,
     reading::Reading,
     topics::POSTCODE,
     values::{ENOUGH, Shape},
@@ -52,7 +51,7 @@ pub(super) fn households(column: &Evidence<'_>) -> Option<Decision> {
         repetition(column)
     );
     let note = "Who finds one person of a household finds all of them, and risk figures count that.";
-    Some(Decision::new(HOUSEHOLD, why).note(note))
+    Some(Decision::new(Role::Household, why).note(note))
 }
 
 /// Numbers of persons that repeat. `table/persons.rs` chooses one of them.

@@ -11,6 +11,6 @@ pub(crate) use self::{
     class::choose_class,
     fallback::ensure_quasi_identifier,
     kept::settle_kept,
-    persons::choose_person,
+    persons::{choose_household, choose_person},
     relations::{Relations, agree_on_roles, note_relations},
 };

@@ -6,7 +6,6 @@ use moretta_core::{
 };
 use moretta_insight::column_sets::ColumnSets;
 
-use crate::PERSON;
 use crate::detect::{Decision, Evidence};
 
 /// Records that would disagree by chance if two columns were independent; fewer prove nothing. Not tuned.
@@ -78,7 +77,7 @@ pub(crate) fn agree_on_roles(decisions: &mut [Decision], columns: &[Evidence<'_>
         let copies = |role: Role| {
             disclosed.iter().find(|&&other| decisions[other].role == role && relations.are_copies(at, other)).copied()
         };
-        let identifier = copies(Role::Identifier).or_else(|| copies(PERSON));
+        let identifier = copies(Role::Identifier).or_else(|| copies(Role::Person)).or_else(|| copies(Role::Household));
         let class = copies(Role::Class);
         let sensitive = disclosed.iter().find(|&&other| decisions[other].role == Role::Sensitive).copied();
         let (role, other, says) = match (identifier, class, sensitive) {
@@ -110,12 +109,13 @@ pub(crate) fn note_relations(decisions: &mut [Decision], columns: &[Evidence<'_>
         let in_sample = if columns[at].complete { "" } else { " in the sample" };
         let copies = copies_of(at);
         if !copies.is_empty() {
-            let (say, them) = if copies.len() == 1 { ("says", "it") } else { ("say", "them") };
+            let (say, them) =
+                if copies.len() == 1 { ("says", "it an identifier") } else { ("say", "them identifiers") };
             notes.push((
                 at,
                 format!(
-                    "{} {say} the same as this column{in_sample}, value by value. Each costs precision: make {them} an \
-                     identifier, or this one.",
+                    "{} {say} the same as this column{in_sample}, value by value. Each costs precision: make {them}, or \
+                     this one.",
                     names(&copies)
                 ),
             ));
@@ -123,12 +123,14 @@ pub(crate) fn note_relations(decisions: &mut [Decision], columns: &[Evidence<'_>
         let determined: Vec<usize> =
             relations.directly_determined_by(at).filter(|&to| is_kept(to) && is_first(to)).collect();
         if !determined.is_empty() {
-            let (follows, adds) = if determined.len() == 1 { ("follows", "it adds") } else { ("follow", "they add") };
+            let (follows, adds, them) = match determined.len() {
+                1 => ("follows", "it adds", "it an identifier, or use its values as a level"),
+                _ => ("follow", "they add", "them identifiers, or use their values as levels"),
+            };
             notes.push((
                 at,
                 format!(
-                    "{} {follows} from this column{in_sample}, so {adds} nothing: make an identifier of that column, or use \
-                     its values as a level of a hierarchy of this one.",
+                    "{} {follows} from this column{in_sample}, so {adds} nothing: make {them} of a hierarchy of this one.",
                     names(&determined)
                 ),
             ));

@@ -4,13 +4,13 @@
 use moretta_core::schema::{Kind, Role};
 
 use super::{dice::Dice, guess_rows, names_of_people, parsed};
-use crate::{Guess, HOUSEHOLD as Household, PERSON as Person};
+use crate::Guess;
 
 /// A column: its name, its role, and its type if that matters.
 type Expected = (&'static str, Role, Option<Kind>);
 
 use Kind::{Category, Date, Number};
-use Role::{Class, Identifier, Insensitive, QuasiIdentifier, Sensitive};
+use Role::{Class, Household, Identifier, Insensitive, Person, QuasiIdentifier, Sensitive};
 
 fn assert_guesses(expected: &[Expected], rows: Vec<Vec<String>>) -> Vec<Guess> {
     let names: Vec<&str> = expected.iter().map(|(name, ..)| *name).collect();

@@ -22,7 +22,7 @@ fn read(path: &str, delimiter: char) -> Option<(Vec<String>, Vec<Vec<String>>)> 
 fn described(guesses: &Guesses) -> String {
     let mut out = String::new();
     for guess in &guesses.columns {
-        let released = !matches!(guess.role, Role::Identifier | Role::Insensitive);
+        let released = guess.role.is_released() && guess.role != Role::Insensitive;
         let kind = if released { format!(" ({})", guess.kind.name()) } else { String::new() };
         _ = writeln!(out, "{}: {}{kind}\n    {}", guess.name, guess.role.name(), guess.why);
         for note in &guess.notes {
