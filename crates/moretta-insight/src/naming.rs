@@ -127,3 +127,30 @@ impl<'a> Naming<'a> {
         before[last as usize + 1] - before[first as usize] < self.floors[column.index()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use moretta_core::testing::TestTable;
+
+    use super::*;
+
+    const POLICY: &str = "privacy.k = 2\ncolumns.a.role = \"quasi-identifier\"\ncolumns.p.role = \"person\"\n";
+
+    fn named(rows: &[(&str, u64)], value: &str) -> String {
+        let table = TestTable::new(POLICY, &[], rows);
+        let domain = &table.profile.columns()[0].domain;
+        let code = (0..domain.len() as u32).find(|code| domain.text(*code) == value).unwrap();
+        Naming::new(&table.policy, &table.profile).cell(ColumnId(0), domain.cover(code, code))
+    }
+
+    #[test]
+    fn a_value_of_one_person_is_rare_in_any_number_of_records() {
+        let persons: Vec<String> = (0..12).map(|person| format!("y,P{person}")).collect();
+        let mut rows: Vec<(&str, u64)> = persons.iter().map(|row| (row.as_str(), 1)).collect();
+        rows.push(("x,Q", 50));
+        assert_eq!((named(&rows, "x").as_str(), named(&rows, "y").as_str()), (RARE, "y"));
+        // Weights of several values may count a person twice, so twice as many are needed.
+        rows.push(("x,P1", 1));
+        assert_eq!(named(&rows, "y"), RARE);
+    }
+}
