@@ -23,6 +23,7 @@ const COMMANDS: &[&[&str]] = &[
     &["help", "check"],
     &["init", "people.csv"],
     &["init", "people.csv", "-o", "drafted.toml"],
+    &["policy", "policy.toml"],
     &["inferences", "people.csv", "-p", "policy.toml"],
     &["inferences", "people.csv", "-p", "policy.toml", "--json"],
     &["anonymize", "people.csv", "-p", "policy.toml", "-o", "new-1.csv"],
