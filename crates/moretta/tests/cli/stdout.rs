@@ -25,6 +25,7 @@ const COMMANDS: &[&[&str]] = &[
     &["init", "people.csv", "-o", "drafted.toml"],
     &["risks", "people.csv"],
     &["risks", "people.csv", "--json"],
+    &["policy", "policy.toml"],
     &["inferences", "people.csv", "-p", "policy.toml"],
     &["inferences", "people.csv", "-p", "policy.toml", "--json"],
     &["anonymize", "people.csv", "-p", "policy.toml", "-o", "new-1.csv"],

@@ -1,7 +1,7 @@
 //! Further disclosures for which records are suppressed, after the search has disclosed all that the models allow.
 //! Not part of the paper.
 //!
-//! A candidate is a child of a released node, or both halves of a released interval. Disclosing it may leave groups that
+//! A candidate releases a child of a released node, or both halves of a released interval. Groups may then
 //! violate a model; these are suppressed as for any global recoding (`recoding/suppressor.rs`). It is accepted if the
 //! suppressed records stay within the limit of the policy and the loss of precision falls. A suppressed record loses
 //! everything. So the loss is never above that without suppression.
