@@ -139,7 +139,11 @@ fn a_wrong_cell_is_named() {
         ("l=3;", "l=0;", "columns.csv, row 4, column `guard`: `l` is 0"),
         ("l=3;", "m=3;", "columns.csv, row 4, column `guard`: `m=3` is no privacy model of a column"),
         ("k = 10", "k = ", "columns.csv, row 2, column `more`: `k =`: this is not TOML"),
-        ("privacy,policy", "privacys,policy", "columns.csv, row 2, column `column`: `privacys` is not a key of the policy"),
+        (
+            "privacy,policy",
+            "privacys,policy",
+            "columns.csv, row 2, column `column`: `privacys` is not a key of the policy",
+        ),
         ("age,yes", "age,sure", "columns.csv, row 3, column `confirmed`: `sure` is neither yes nor no"),
         (
             "column,role",
