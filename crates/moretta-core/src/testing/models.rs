@@ -227,6 +227,10 @@ impl BoundModel for BoundKMap {
         Figure::new(people as f64, format!("{people} people"))
     }
 
+    fn has_tuple_data(&self) -> bool {
+        true
+    }
+
     fn facts(&self) -> ModelFacts {
         ModelFacts::new(self.model.clone())
     }

@@ -146,7 +146,7 @@ fn random_sections_test_what_they_claim_to_test() {
             cases.pairs += usize::from(one.len() > 1 && other.len() > 1 && holds(&one) && holds(&other));
             let closed = models.iter().all(|model| model.is_closed_under_union());
             // A model of persons is rarely violated by a union: more pairs.
-            for _ in 0..if closed { 1 } else { 20 } {
+            for _ in 0..if closed { 1 } else { 200 } {
                 let [one, other] = [part(&profile, &mut dice), part(&profile, &mut dice)];
                 cases.open += usize::from(models.iter().any(|model| is_open(&**model, &profile, &one, &other)));
             }

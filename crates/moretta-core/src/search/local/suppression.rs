@@ -115,8 +115,9 @@ impl Suppression<'_> {
     ) -> Clustering {
         let (mut best_loss, mut best) = (self.total(&first), first);
         let mut stop = self.keep_better(settle(self, best.clusters.clone(), Vec::new()), &mut best, &mut best_loss);
+        let may_run = self.task.models.iter().all(|model| !model.has_tuple_data());
         let mut runs = 0;
-        while runs < MAX_RUNS && stop.is_none() {
+        while may_run && runs < MAX_RUNS && stop.is_none() {
             let Some(suppressed) = self.with_outliers(&best) else { break };
             let Some(found) = self.run_without(suppressed, &search) else { break };
             runs += 1;
