@@ -208,7 +208,8 @@ fn policy(k: u64, method: &str, order: &str) -> LoadedPolicy {
     );
     let policy = Policy::parse(&text, &method_names()).expect("a policy");
     let (hierarchies, files, unconfirmed) = (Default::default(), Vec::new(), 0);
-    LoadedPolicy { name: "policy".to_owned(), policy, hierarchies, folder: PathBuf::new(), files, unconfirmed }
+    let (name, text) = ("policy".to_owned(), String::new());
+    LoadedPolicy { name, policy, hierarchies, folder: PathBuf::new(), files, unconfirmed, text }
 }
 
 #[test]
