@@ -56,7 +56,7 @@ fn of_recoding(folder: &Path) -> Result<LoadedPolicy, String> {
     let text = fs::read_to_string(folder.join(RECODING)).map_err(|error| error.to_string())?;
     let Saved { policy, hierarchies, .. } = Saved::parse(&text).map_err(|error| error.to_string())?;
     let (name, folder) = (RECODING.to_owned(), folder.to_owned());
-    Ok(LoadedPolicy { name, policy, hierarchies, folder, files: Vec::new(), unconfirmed: 0 })
+    Ok(LoadedPolicy { name, policy, hierarchies, folder, files: Vec::new(), unconfirmed: 0, text: String::new() })
 }
 
 /// Judges the printed text of a release.
