@@ -156,6 +156,9 @@ impl Statistics {
     }
 }
 
+/// Numbers, each with its records.
+type Numbers = [(f64, u64)];
+
 /// A column of numbers.
 struct NumberColumn {
     column: usize,
@@ -186,7 +189,8 @@ impl NumberColumn {
         let before = of(&self.values, profile.code_records(ColumnId::from_index(self.column)));
         let records = released.label_records(self.column);
         let after = of(&self.labels, &records);
-        let both = |figure: &FigureOf<'_>| BeforeAfter { before: figure(&before), after: figure(&after) };
+        let both =
+            |figure: &dyn Fn(&Numbers) -> Option<f64>| BeforeAfter { before: figure(&before), after: figure(&after) };
         let without = self.labels.iter().zip(&records).filter(|(number, _)| number.is_none());
         NumberStatistics {
             name: profile.columns()[self.column].name.clone(),
@@ -197,9 +201,6 @@ impl NumberColumn {
         }
     }
 }
-
-/// A figure of numbers, each with its records.
-type FigureOf<'f> = dyn Fn(&[(f64, u64)]) -> Option<f64> + 'f;
 
 /// Returns the number that a recipient uses for a label: the midpoint of an interval; `None` for `*`.
 fn midpoint(domain: &Domain, text: &str, covered: Option<Covered<'_>>) -> Option<f64> {
@@ -216,24 +217,24 @@ fn midpoint(domain: &Domain, text: &str, covered: Option<Covered<'_>>) -> Option
     }
 }
 
-fn total(numbers: &[(f64, u64)]) -> f64 {
+fn total(numbers: &Numbers) -> f64 {
     numbers.iter().map(|(_, records)| *records as f64).sum()
 }
 
-fn mean(numbers: &[(f64, u64)]) -> Option<f64> {
+fn mean(numbers: &Numbers) -> Option<f64> {
     let total = total(numbers);
     // Each term is divided before it is added: the sum may exceed the largest float.
     (total > 0.0).then(|| numbers.iter().map(|(number, records)| number * (*records as f64 / total)).sum())
 }
 
-fn deviation(numbers: &[(f64, u64)]) -> Option<f64> {
+fn deviation(numbers: &Numbers) -> Option<f64> {
     let (total, mean) = (total(numbers), mean(numbers)?);
     let square = |(number, records): &(f64, u64)| (number - mean).powi(2) * (*records as f64 / total);
     Some(numbers.iter().map(square).sum::<f64>().sqrt())
 }
 
 /// Mean of the `window` records around a quantile, so that it is not the number of a few. `numbers` ascend.
-fn quantile(numbers: &[(f64, u64)], share: f64, window: u64) -> Option<f64> {
+fn quantile(numbers: &Numbers, share: f64, window: u64) -> Option<f64> {
     let total: u64 = numbers.iter().map(|(_, records)| records).sum();
     if total < window.max(1) {
         return None;
