@@ -348,7 +348,7 @@ fn widths_are_round_and_fit_the_range() {
 }
 
 /// The columns that stay unchanged single out at most one in a hundred records. A table of one column has an exception,
-/// because a policy needs a quasi-identifier.
+/// because a policy needs a quasi-identifier, and a table of one record, which every column singles out.
 fn assert_kept_columns_single_out_few(guesses: &Guesses, columns: &[String], sets: &ColumnSets) {
     let role_of = |name: &String| guesses.columns.iter().find(|guess| guess.name == *name).map(|guess| guess.role);
     let is_kept = |name: &String| {
@@ -359,5 +359,5 @@ fn assert_kept_columns_single_out_few(guesses: &Guesses, columns: &[String], set
     let first = |at: usize| !columns[..at].contains(&columns[at]);
     let kept: Vec<usize> = (0..columns.len()).filter(|&at| first(at) && is_kept(&columns[at])).collect();
     let unique = if kept.is_empty() { 0 } else { sets.unique(&kept) };
-    assert!(unique * 100 <= sets.records(), "{unique} of {} records are unique", sets.records());
+    assert!(sets.records() == 1 || unique * 100 <= sets.records(), "{unique} of {} records are unique", sets.records());
 }
