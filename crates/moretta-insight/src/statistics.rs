@@ -13,7 +13,7 @@
 //! is bounded.
 
 use moretta_core::{
-    hierarchy::{Domain, interval_ends},
+    hierarchy::{Domain, ROOT_LABEL, interval_ends},
     ids::{ColumnId, TupleId},
     policy::Policy,
     profile::Profile,
@@ -207,6 +207,7 @@ fn midpoint(domain: &Domain, text: &str, covered: Option<Covered<'_>>) -> Option
     let printed = || interval_ends(text).and_then(|(low, high)| domain.read_number(low).zip(domain.read_number(high)));
     let middle = |(low, high): (f64, f64)| low / 2.0 + high / 2.0;
     match covered {
+        _ if text == ROOT_LABEL => None,
         Some(Covered::Cell(cell)) if domain.is_star(cell) => None,
         Some(Covered::Cell(cell)) => {
             let ends = domain.ends(cell)?;

@@ -12,7 +12,8 @@ use crate::{folder::Folder, people};
 fn folder() -> Folder {
     let folder = people::folder_to_predict(300);
     folder.edit("policy.toml", "k = 10\n", "k = 10\nmax-suppressed = 0.5\n");
-    folder.ok(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "released.csv", "--recoding", "recoding.json"]);
+    let files = ["-o", "released.csv", "--recoding", "recoding.json", "--report", "report.json"];
+    folder.ok(&[&["anonymize", "people.csv", "-p", "policy.toml"], &files[..]].concat());
     folder
 }
 
@@ -48,6 +49,7 @@ const COMMANDS: &[&[&str]] = &[
     &["compare", "people.csv", "-p", "policy.toml", "--methods", "mondrian", "--folds", "2", "--json"],
     &["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf"],
     &["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf", "-o", "age.csv"],
+    &["report", "verify", "report.json", "released.csv"],
     &["hierarchy", "show", "hierarchies/education.csv"],
     &["hierarchy", "check", "hierarchies/education.csv", "people.csv"],
     &["methods"],
