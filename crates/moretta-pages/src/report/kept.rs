@@ -14,10 +14,11 @@ use crate::{
     shell::{head, number, scrolling, text},
 };
 
-/// Warns above the key figures of kept columns that the policy allows to single out records.
+/// Warns above the key figures of kept columns that the policy allows to single out records, and that do.
 pub(super) fn warning(report: &Report) -> Markup {
+    let singles_out = |kept: &&Kept| !kept.exact().is_empty() && kept.together.is_some_and(|all| all.unique_rows > 0);
     html! {
-        @if let Some(kept) = report.kept.as_ref().filter(|kept| !kept.exact().is_empty()) {
+        @if let Some(kept) = report.kept.as_ref().filter(singles_out) {
             p.note.warning {
                 strong { "These guarantees do not cover values that are released exactly. " }
                 "The policy releases " (describe::all_listed(&kept.exact(), "and")) " unchanged. "
@@ -60,6 +61,11 @@ pub(super) fn part(report: &Report) -> Markup {
                     }
                 }
                 (scrolling("Columns that are released unchanged", table(kept)))
+                p.note {
+                    "The last row assumes an attacker who knows all of these values of a person besides the "
+                    "quasi-identifiers. They distinguish the persons of a group, and no guarantee above limits that. An "
+                    "attacker who does not know a sensitive value learns it as far as the guarantees allow."
+                }
             }
         }
     }

@@ -46,6 +46,10 @@ fn exact_values_are_warned_of_above_the_signature() {
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+    let none = KnownValues { distinct: 54, unique_rows: 0, rows_below_k: 24 };
+    let none_found = Kept { together: Some(none), ..kept(true) };
+    report.kept = Some(none_found);
+    assert!(!text(&render(&report, "x.csv")).contains("These guarantees do not cover"), "no record is found");
     report.kept = Some(kept(false));
     let shown = text(&render(&report, "x.csv"));
     assert!(!shown.contains("These guarantees do not cover") && shown.contains("it lists none"), "{shown}");
