@@ -175,7 +175,7 @@ fn inner_nodes(tree: &Tree) -> BTreeSet<String> {
 pub fn rare<'a>(cells: &[(&'a str, u64)], floor: u64) -> Vec<&'a str> {
     let value = |cell: &str| match cell.trim().parse::<f64>() {
         Ok(number) => number.to_string(),
-        Err(_) => cell.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase(),
+        Err(_) => moment(cell).chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase(),
     };
     let mut records: BTreeMap<String, u64> = BTreeMap::new();
     cells.iter().for_each(|(cell, count)| *records.entry(value(cell)).or_default() += count);
@@ -183,6 +183,19 @@ pub fn rare<'a>(cells: &[(&'a str, u64)], floor: u64) -> Vec<&'a str> {
     let min_length = |cell: &str| if cell.trim().parse::<f64>().is_ok() { MIN_NUMBER } else { MIN_CELL };
     let is_rare = |cell: &&str| cell.trim().len() >= min_length(cell) && records[&value(cell)] < floor;
     cells.iter().map(|(cell, _)| *cell).filter(is_rare).collect()
+}
+
+/// A date and time with a blank between them, without a midnight; other cells as they are.
+fn moment(cell: &str) -> String {
+    let cell = cell.trim();
+    let date = cell.get(..10).filter(|date| calendar_nodes(date).len() == 2);
+    match (date, cell.get(10..)) {
+        (Some(date), Some(time)) => {
+            let time = time.trim_start_matches(['T', ' ']).trim_end_matches(":00");
+            if matches!(time, "" | "00") { date.to_owned() } else { format!("{date} {time}") }
+        }
+        _ => cell.to_owned(),
+    }
 }
 
 /// The text of a page that a reader sees: without tags and styles, with plain spaces and signs.

@@ -50,6 +50,9 @@ impl Session<'_> {
             // The first line is not shown, nor written to a policy: it may be a record of a person.
             return Err(FlowError::headerless(&request.input, found));
         }
+        if sample.rows.is_empty() {
+            return Err(FlowError::input(&request.input, "it has no records, so nothing says what its columns are"));
+        }
         let nested = engine.source().columns_without_text();
         for (column, nested) in facts.iter_mut().zip(nested) {
             column.complete = sample.rows.len() < SAMPLE;

@@ -4,7 +4,7 @@
 //! (`measure`, `compare`, `evaluate`, `frontier`) are not. The rule and the figures are those of
 //! [`moretta_insight::kept`].
 
-use moretta_core::{engine::Records, policy::Policy};
+use moretta_core::{engine::Records, policy::Policy, schema::Unit};
 use moretta_insight::kept::{self, KeptSizes};
 
 use crate::{error::FlowError, memory::sample_counts, session::Session};
@@ -40,6 +40,10 @@ impl Session<'_> {
     /// confirmed on all.
     fn columns_to_list(&self, policy: &Policy, table: &dyn Records) -> Result<Vec<String>, FlowError> {
         let columns = kept::not_exact(policy);
+        if policy.unit() == Unit::Persons {
+            // A choice by unique records would be too small.
+            return Ok(columns);
+        }
         let cells = self.memory_limit().map_or(MAX_SAMPLE_CELLS, |limit| MAX_SAMPLE_CELLS.min(limit / 4 / CELL_BYTES));
         let records = (cells as usize / table.columns().len().max(1)).min(kept::greedy_records(columns.len()));
         let sample = table.sample(records)?;

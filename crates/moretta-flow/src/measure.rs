@@ -8,6 +8,7 @@ use moretta_core::{
     policy::{BoundPolicy, Numbers, Policy},
     profile::{Profile, Tables},
     released::Released,
+    schema::Unit,
     text::shown,
 };
 use moretta_engine::LocalEngine;
@@ -41,8 +42,8 @@ pub struct Measured {
     pub measures: Measures,
     /// Whether the loss of cells is known: one number per group does not show the range of the group.
     pub cells: bool,
-    /// Records that kept columns single out.
-    pub kept: Kept,
+    /// Records that kept columns single out; `None` if the policy counts persons, whom a release does not show.
+    pub kept: Option<Kept>,
 }
 
 /// Request of `moretta queries`.
@@ -86,6 +87,7 @@ impl Session<'_> {
             let after = self.open_release(&request.released, &policy.input)?;
             let OriginalAndRelease { original, file, released, kept } = self.both(&loaded, &before, &after)?;
             let context = MeasureContext::new(policy, &original, &file, &released);
+            let kept = (policy.unit() == Unit::Records).then_some(kept);
             Ok(Measured { measures: Measures::of(&context), cells: released.knows_cells(), kept })
         })
     }

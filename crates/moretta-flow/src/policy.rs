@@ -35,6 +35,9 @@ pub struct LoadedPolicy {
     pub text: String,
 }
 
+/// Records that say whether the first line is a header: a pattern could match the cells of a record.
+const HEADER_RECORDS: usize = 1000;
+
 impl LoadedPolicy {
     /// Reads a policy in which every name is that of a column; hierarchy files are found relative to it.
     pub fn read(path: &Path) -> Result<Self, FlowError> {
@@ -102,6 +105,11 @@ impl Session<'_> {
                 return Ok(file);
             }
             let table = open(&file.input().map_err(PatternError::Policy)?).map_err(PatternError::Table)?;
+            let sample = table.sample(HEADER_RECORDS).map_err(|fault| PatternError::Table(fault.into()))?;
+            let facts = moretta_guess::facts(&sample.columns, &sample.rows);
+            if let Some(found) = moretta_guess::name_like_a_value(&facts) {
+                return Err(PatternError::Table(FlowError::headerless(table.name(), found)));
+            }
             file.resolve(table.columns(), released).map_err(PatternError::Policy)
         })
     }

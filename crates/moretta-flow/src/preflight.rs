@@ -18,6 +18,7 @@ use moretta_core::{
     observer::Stage,
     policy::{BoundPolicy, Policy},
     profile::{Attribute, Profile},
+    schema::Unit,
     text::shown,
 };
 use moretta_insight::kept::{Kept, KeptSizes};
@@ -41,8 +42,19 @@ impl Session<'_> {
         loaded: &LoadedPolicy,
         table: &dyn Records,
     ) -> Result<(Counts, Profile, KeptSizes), FlowError> {
+        if loaded.policy.unit() == Unit::Persons {
+            let (counts, profile, _) = self.original_with_sizes(loaded, table, &[])?;
+            return Ok((counts, profile, self.kept_of_persons(&loaded.policy, table)?));
+        }
         let (counts, profile, sizes) = self.original_with_sizes(loaded, table, &KeptSizes::sets(&loaded.policy))?;
         Ok((counts, profile, KeptSizes::new(&loaded.policy, sizes)))
+    }
+
+    /// Counts the persons of the groups by kept columns, in a pass of its own.
+    fn kept_of_persons(&self, policy: &Policy, table: &dyn Records) -> Result<KeptSizes, FlowError> {
+        let counts = table.count(&KeptSizes::columns_of_persons(policy), self.observer)?;
+        self.check_profile_memory(&counts, 0)?;
+        Ok(KeptSizes::of_persons(policy, &counts))
     }
 
     fn original_with_sizes(
@@ -87,6 +99,11 @@ impl Session<'_> {
     ) -> Result<(Counts, KeptSizes), FlowError> {
         check_columns(policy, table)?;
         self.observer.stage(Stage::Reading);
+        if policy.unit() == Unit::Persons {
+            let counts = table.count(&Profile::grouped_columns(policy), self.observer)?;
+            self.check_profile_memory(&counts, 0)?;
+            return Ok((counts, self.kept_of_persons(policy, table)?));
+        }
         let sets = KeptSizes::sets(policy);
         let (counts, sizes) = count_with_sizes(table, &Profile::grouped_columns(policy), &sets, self.observer)?;
         self.check_profile_memory(&counts, 0)?;

@@ -8,6 +8,7 @@ use std::{
 use moretta_core::{
     engine::{ReleaseFile, Staged},
     publish::ReadBack,
+    schema::Unit,
     verify::Verified,
 };
 use moretta_engine::{Source, digest, sha256};
@@ -35,6 +36,10 @@ impl Session<'_> {
         release: &ReadBack<S>,
     ) -> Result<(), FlowError> {
         let (policy, profile) = (verified.policy(), verified.profile());
+        // A released file does not say which records are of one person, and a value of many records may be of one.
+        if policy.unit() == Unit::Persons {
+            return Ok(());
+        }
         report.statistics = Some(Statistics::of(policy, profile, verified.released()));
         let records = release.open()?;
         let cells = self.memory_limit().map_or(MAX_CELLS, |limit| MAX_CELLS.min(limit / 8 / CELL_BYTES));

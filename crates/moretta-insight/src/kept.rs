@@ -13,7 +13,7 @@ use moretta_core::{
     counts::Counts,
     group_sizes::GroupSizes,
     policy::Policy,
-    schema::Role,
+    schema::{Role, Unit},
     text::{count, counted, listed, shown},
 };
 use serde::Serialize;
@@ -44,8 +44,9 @@ pub struct Kept {
     /// All kept columns that `[release] exact` does not list; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_exact: Option<KnownValues>,
-    /// All kept columns and the released quasi-identifiers.
-    pub with_quasi_identifiers: KnownValues,
+    /// All kept columns and the released quasi-identifiers; `None` if persons are counted, whom a release does not show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_quasi_identifiers: Option<KnownValues>,
 }
 
 /// Records that an attacker finds who knows the values of one kept column.
@@ -77,13 +78,35 @@ impl KnownValues {
     fn of(sizes: &GroupSizes, k: u64) -> Self {
         Self { distinct: sizes.groups(), unique_rows: sizes.unique(), rows_below_k: sizes.below(k) }
     }
+
+    /// The last of the counted columns is the person, whose spellings fold.
+    fn of_persons(counts: &Counts, columns: &[usize], k: u64) -> Self {
+        let Some(person) = counts.columns.len().checked_sub(1) else { return Self::default() };
+        let folded: Vec<String> = counts.columns[person].values.iter().map(|text| text.trim().to_lowercase()).collect();
+        let row = |row: usize| {
+            let codes = counts.row(row);
+            let values: Vec<u32> = columns.iter().map(|&column| codes[column]).collect();
+            (values, folded[codes[person] as usize].as_str(), counts.counts[row])
+        };
+        let mut rows: Vec<(Vec<u32>, &str, u64)> = (0..counts.rows()).map(row).collect();
+        rows.sort_unstable();
+        let mut found = Self::default();
+        for group in rows.chunk_by(|one, other| one.0 == other.0) {
+            let persons = group.chunk_by(|one, other| one.1 == other.1).count() as u64;
+            let records: u64 = group.iter().map(|(.., records)| records).sum();
+            found.distinct += 1;
+            found.unique_rows += if persons == 1 { records } else { 0 };
+            found.rows_below_k += if persons < k { records } else { 0 };
+        }
+        found
+    }
 }
 
-/// Sizes of groups by kept columns.
+/// Figures of the sets of kept columns.
 #[derive(Debug, Clone, Default)]
 pub struct KeptSizes {
-    /// Set of columns and its groups.
-    by_set: Vec<(Vec<String>, GroupSizes)>,
+    rows: u64,
+    by_set: Vec<(Vec<String>, KnownValues)>,
 }
 
 impl KeptSizes {
@@ -96,23 +119,44 @@ impl KeptSizes {
         sets
     }
 
-    /// The sizes of these sets, in the same order.
+    /// From the sizes of these sets, in the same order.
     pub fn new(policy: &Policy, sizes: Vec<GroupSizes>) -> Self {
-        Self { by_set: Self::sets(policy).into_iter().zip(sizes).collect() }
+        let (k, rows) = (min_group(policy), sizes.first().map_or(0, GroupSizes::records));
+        let known = sizes.iter().map(|sizes| KnownValues::of(sizes, k));
+        Self { rows, by_set: Self::sets(policy).into_iter().zip(known).collect() }
     }
 
-    fn of(&self, set: &[String]) -> Option<&GroupSizes> {
-        self.by_set.iter().find(|(columns, _)| columns == set).map(|(_, sizes)| sizes)
+    /// The columns that [`KeptSizes::of_persons`] needs: the kept ones and the person.
+    pub fn columns_of_persons(policy: &Policy) -> Vec<String> {
+        all(policy).into_iter().chain(policy.person().map(|person| person.name.clone())).collect()
     }
 
-    /// Whether columns that `[release] exact` does not list single out too many records.
+    /// If persons are counted: a record is unique if all records with its values are of one person, and in a small group
+    /// if they are of fewer than k.
+    pub fn of_persons(policy: &Policy, counts: &Counts) -> Self {
+        let k = min_group(policy);
+        let index = |name: &String| counts.columns.iter().position(|column| column.name == *name);
+        let known = |set: Vec<String>| {
+            let columns: Vec<usize> = set.iter().filter_map(index).collect();
+            (set, KnownValues::of_persons(counts, &columns, k))
+        };
+        Self { rows: counts.records, by_set: Self::sets(policy).into_iter().map(known).collect() }
+    }
+
+    fn of(&self, set: &[String]) -> Option<KnownValues> {
+        self.by_set.iter().find(|(columns, _)| columns == set).map(|(_, known)| *known)
+    }
+
+    /// Whether columns that `[release] exact` does not list single out too many records. A figure that an engine does not
+    /// have counts as too many.
     pub fn singles_out(&self, policy: &Policy) -> bool {
-        self.of(&not_exact(policy)).is_some_and(exceeds)
+        let set = not_exact(policy);
+        !set.is_empty() && self.of(&set).is_none_or(|known| is_above(known.unique_rows, self.rows))
     }
 
     /// Number of groups that a pass counts, beside the rows of the columns that it groups by.
     pub fn groups(&self) -> u64 {
-        self.by_set.iter().map(|(_, sizes)| sizes.groups()).sum()
+        self.by_set.iter().map(|(_, known)| known.distinct).sum()
     }
 }
 
@@ -139,7 +183,7 @@ impl Kept {
     /// `rows` are the groups of the release by all its columns.
     pub fn of(policy: &Policy, sizes: &KeptSizes, rows: &GroupSizes) -> Self {
         let k = min_group(policy);
-        let known = |set: &[String]| sizes.of(set).map(|sizes| KnownValues::of(sizes, k));
+        let known = |set: &[String]| sizes.of(set);
         let column = |column: &moretta_core::policy::ColumnPolicy| KeptColumn {
             name: column.name.clone(),
             role: column.role,
@@ -152,7 +196,7 @@ impl Kept {
             columns: policy.kept().map(column).collect(),
             together: known(&all(policy)),
             not_exact: known(&not_exact(policy)),
-            with_quasi_identifiers: KnownValues::of(rows, k),
+            with_quasi_identifiers: (policy.unit() == Unit::Records).then(|| KnownValues::of(rows, k)),
         }
     }
 
@@ -201,9 +245,9 @@ fn named(columns: &[&str]) -> String {
 pub fn refusal(policy: &Policy, sizes: &KeptSizes, chosen: &[String]) -> String {
     let columns = not_exact(policy);
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let (unique, records) = sizes.of(&columns).map_or((0, 0), |sizes| (sizes.unique(), sizes.records()));
-    let mut message = finds(&names, unique, records);
-    let values = |name: &String| sizes.of(std::slice::from_ref(name)).map_or(0, GroupSizes::groups);
+    let unique = sizes.of(&columns).map_or(0, |known| known.unique_rows);
+    let mut message = finds(&names, unique, sizes.rows);
+    let values = |name: &String| sizes.of(std::slice::from_ref(name)).map_or(0, |known| known.distinct);
     for name in chosen.iter().take(MAX_NAMED) {
         let values = counted(values(name), "distinct value", "distinct values");
         message += &format!("\n  `{}` has {values}", shown(name));
@@ -294,11 +338,38 @@ mod tests {
         let alone: Vec<KnownValues> = kept.columns.iter().map(|column| column.known).collect();
         assert_eq!(alone, [known(3, 1, 1), known(4, 1, 3), known(2, 0, 0)]);
         assert_eq!(kept.together, Some(known(5, 2, 4)));
-        assert_eq!((kept.not_exact, kept.with_quasi_identifiers), (kept.together, known(1, 0, 0)));
+        assert_eq!((kept.not_exact, kept.with_quasi_identifiers), (kept.together, Some(known(1, 0, 0))));
         assert!(kept.singles_out() && sizes.singles_out(&policy), "2 of 100 records");
         assert!(
             kept.violation().unwrap().contains("knows `a`, `b` and `c`, which are released unchanged, finds 2 of 100")
         );
+    }
+
+    /// A pseudonym that every record of a person repeats finds the person, although no record is unique.
+    #[test]
+    fn records_of_one_person_are_unique() {
+        let text = POLICY.replace("[columns]", "[columns]\nwho.role = \"person\"");
+        let policy =
+            Policy::parse(&text.replace("b.role = \"insensitive\"\nc.role = \"class\"\n", ""), &method_names());
+        let policy = policy.unwrap();
+        // q is not grouped here: columns are a (sensitive) and the person.
+        let column = |name: &str, values: &[&str]| moretta_core::counts::CountedColumn {
+            name: name.to_owned(),
+            values: values.iter().map(|&value| value.into()).collect(),
+            first_records: None,
+        };
+        let counts = Counts {
+            columns: vec![column("a", &["x", "y"]), column("who", &["P1", "p1 ", "P2"])],
+            codes: vec![0, 0, 0, 1, 1, 0, 1, 2],
+            counts: vec![5, 4, 3, 2],
+            first_records: None,
+            records: 14,
+        };
+        let sizes = KeptSizes::of_persons(&policy, &counts);
+        let kept = Kept::of(&policy, &sizes, &GroupSizes::of([14]));
+        // x is of one person in two spellings, y of two.
+        assert_eq!(kept.columns[0].known, KnownValues { distinct: 2, unique_rows: 9, rows_below_k: 14 });
+        assert!(kept.singles_out() && sizes.singles_out(&policy) && kept.with_quasi_identifiers.is_none());
     }
 
     #[test]

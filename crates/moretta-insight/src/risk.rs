@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use moretta_core::{
     ids::TupleId,
     policy::Policy,
-    profile::Profile,
+    profile::{Profile, VariantCount},
     released::{Grouping, Released},
 };
 use serde::Serialize;
@@ -59,6 +59,10 @@ pub struct Risk {
     /// Risk that a household is found by any of its members; `None` if the policy has no household column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub household: Option<Households>,
+    /// Largest share of the records of a group of the release that are of one person; `None` if records are counted. An
+    /// attacker who picks a record of that group at random picks one of this person with this probability.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_share: Option<f64>,
 }
 
 /// The risk in one table, by attacker. All figures are shares of 1.
@@ -111,7 +115,8 @@ impl Risk {
         if profile.persons().is_some() {
             let of = |grouping: &Grouping| Risks::of_persons(profile, grouping, population, min_group);
             let (before, after) = (of(&Grouping::of_tuples(profile)), of(released.grouping()));
-            return Self { population, threshold, before, after, household };
+            let largest_share = Some(largest_share(profile, released.grouping()));
+            return Self { population, threshold, before, after, household, largest_share };
         }
         let before = (0..profile.tuples()).map(|tuple| profile.tuple_records(TupleId::from_index(tuple)));
         let after = (0..released.groups()).map(|group| released.records(group));
@@ -121,8 +126,23 @@ impl Risk {
             before: Risks::of(before, population, min_group),
             after: Risks::of(after, population, min_group),
             household,
+            largest_share: None,
         }
     }
+}
+
+/// Largest share of the records of a group that are of one person.
+fn largest_share(profile: &Profile, grouping: &Grouping) -> f64 {
+    let of_group = |group: usize| {
+        let members = grouping.members(group);
+        let person = |member: &VariantCount| (profile.person(member.variant), member.records);
+        let mut records: Vec<(Option<u32>, u64)> = members.iter().map(person).collect();
+        records.sort_unstable();
+        let of_person = |same: &[(Option<u32>, u64)]| same.iter().map(|(_, records)| records).sum::<u64>();
+        let most = records.chunk_by(|one, other| one.0 == other.0).map(of_person).max().unwrap_or(0);
+        most as f64 / of_person(&records).max(1) as f64
+    };
+    (0..grouping.len()).map(of_group).fold(0.0, f64::max)
 }
 
 impl Risks {

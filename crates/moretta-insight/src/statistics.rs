@@ -189,8 +189,15 @@ impl NumberColumn {
         let before = of(&self.values, profile.code_records(ColumnId::from_index(self.column)));
         let records = released.label_records(self.column);
         let after = of(&self.labels, &records);
-        let both =
-            |figure: &dyn Fn(&Numbers) -> Option<f64>| BeforeAfter { before: figure(&before), after: figure(&after) };
+        // The mean of a few numbers discloses them.
+        let is_enough = |numbers: &Numbers| total(numbers) >= window as f64;
+        let of_enough = |figure: &dyn Fn(&Numbers) -> Option<f64>, numbers: &Numbers| {
+            if is_enough(numbers) { figure(numbers) } else { None }
+        };
+        let both = |figure: &dyn Fn(&Numbers) -> Option<f64>| BeforeAfter {
+            before: of_enough(figure, &before),
+            after: of_enough(figure, &after),
+        };
         let without = self.labels.iter().zip(&records).filter(|(number, _)| number.is_none());
         NumberStatistics {
             name: profile.columns()[self.column].name.clone(),

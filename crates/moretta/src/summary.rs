@@ -89,6 +89,9 @@ pub fn release(report: &Report, output: &Output) -> String {
         text += &tables::linkage::lines(linkage);
     }
     text += &risk(report);
+    if let Some(share) = report.risk.largest_share {
+        let _ = writeln!(text, "  note   one person has up to {} of the records of a group", percent(share));
+    }
     text += &report.kept.as_ref().map_or(String::new(), tables::kept::lines);
     text += &losses(report);
     if let Some(compared) = &report.compared {
@@ -335,13 +338,13 @@ pub fn guesses(guesses: &Guesses, output: &Path) -> String {
 }
 
 /// Returns the summary of `measure`.
-pub fn measures(measures: &Measures, kept: &Kept) -> String {
+pub fn measures(measures: &Measures, kept: Option<&Kept>) -> String {
     let mut text = String::new();
     for (entry, (name, value)) in MEASURES.iter().zip(&measures.0) {
         let value = value.map_or("-".to_owned(), figure);
         let _ = writeln!(text, "{name:<8} {value:>14}  {FAINT}{}{FAINT:#}", entry.summary);
     }
-    text + &tables::kept::lines(kept)
+    text + &kept.map_or(String::new(), tables::kept::lines)
 }
 
 /// Returns the summary of `evaluate`: errors, or their mean and standard deviation over several splits.

@@ -54,6 +54,7 @@ fn anonymize(input: &'static str, output: &'static str, seed: u64, threads: u16)
 
 fn release(world: &World, stock: &Stock, folder: &Path, (input, seed): (&'static str, u64)) -> Result<(), Violation> {
     let persons = Persons::new(&stock.table, folder, &["table.csv", "table.parquet"]);
+    let has_persons = world.policy.person().is_some();
     let notes = Notes::default();
     let result = anonymize(input, "out.csv", seed, 1).run(folder, &notes);
     persons.check(&notes.text())?;
@@ -69,6 +70,8 @@ fn release(world: &World, stock: &Stock, folder: &Path, (input, seed): (&'static
                 // A template guards values that the random table lacks.
                 ErrorKind::Policy if error.message.contains("does not occur") => Ok(()),
                 ErrorKind::Policy if error.message.contains("is none; raise it") => Ok(()),
+                // With persons, most models are not closed under union.
+                _ if has_persons && error.message.contains("may violate it together; use `genetic`") => Ok(()),
                 _ => Err(format!("refuses a valid table and policy\n{}", error.message)),
             };
         }
@@ -83,7 +86,8 @@ fn release(world: &World, stock: &Stock, folder: &Path, (input, seed): (&'static
         return Err(format!("release violates a model\n{failing:?}"));
     }
     match (Job::Check { released: "out.csv" }).run(folder, &Notes::default()) {
-        Ok(Answer::Checked(true)) => Ok(()),
+        Ok(Answer::Checked(true)) if !has_persons => Ok(()),
+        Err(error) if has_persons && error.message.contains("the policy counts persons") => Ok(()),
         Ok(_) => Err("check finds that a release violates its policy".to_owned()),
         Err(error) => Err(format!("check refuses a release\n{}", error.message)),
     }

@@ -4,6 +4,7 @@ use super::Policy;
 use crate::{
     privacy::{BoundModel, BoundModels, BoundTableModel, ModelError},
     profile::{Profile, Tables},
+    schema::MissingRule,
 };
 
 /// A policy bound to a table. It has every model of the policy: there is no way to leave one out.
@@ -42,6 +43,14 @@ impl<'a> BoundPolicy<'a> {
         // The parser refuses such a policy, but code can construct one.
         if models.of_groups.is_empty() && models.of_table.is_empty() {
             return Err(ModelError("the policy names no privacy model, so it guarantees nothing".to_owned()));
+        }
+        let merges_missing = policy.person().is_some_and(|person| person.missing == MissingRule::Category);
+        if merges_missing && let Some(open) = models.of_groups.iter().find(|model| !model.is_closed_under_union()) {
+            return Err(ModelError(format!(
+                "with missing = \"category\", all records without a person count as one person, which is too few for {}; \
+                 give each of them a number, or use missing = \"error\"",
+                open.describe()
+            )));
         }
         Ok(Self { policy, tables, models })
     }

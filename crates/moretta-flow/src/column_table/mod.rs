@@ -137,6 +137,11 @@ fn entries(table: &TomlTable) -> String {
 /// Reads one value of TOML.
 fn value(text: &str) -> Result<Value, PolicyError> {
     let table = TomlTable::parse(&format!("value = {text}"))?;
-    let item: Option<Item> = table.entries.into_iter().next().map(|entry| entry.item);
-    item.map(|item| item.value).ok_or_else(|| PolicyError::new(&None, "there is no value"))
+    let mut items = table.entries.into_iter().map(|entry| entry.item);
+    // A line break in a cell could hide a second key.
+    match (items.next(), items.next()) {
+        (Some(Item { value, .. }), None) => Ok(value),
+        (None, _) => Err(PolicyError::new(&None, "there is no value")),
+        (Some(_), Some(_)) => Err(PolicyError::new(&None, "it has several lines; it must be one value")),
+    }
 }

@@ -3,16 +3,20 @@
 use moretta_core::schema::Role;
 
 use super::{Decision, Evidence};
-use crate::{reading::Reading, topics::Meaning, values::Shape};
+use crate::{
+    reading::Reading,
+    topics::Meaning,
+    values::{ENOUGH, Shape},
+};
 
 pub(super) fn no_values(column: &Evidence<'_>) -> Option<Decision> {
     if column.look.shape != Shape::Nothing {
         return None;
     }
-    Some(match column.complete {
+    Some(match column.complete && column.look.missing >= ENOUGH {
         true => Decision::new(Role::Insensitive, "it has no values"),
         false => {
-            let why = "no values in the sample: later records are unknown, so it is removed";
+            let why = "no values in the sample: other records are unknown, so it is removed";
             Decision::new(Role::Identifier, why)
         }
     })
@@ -20,7 +24,7 @@ pub(super) fn no_values(column: &Evidence<'_>) -> Option<Decision> {
 
 pub(super) fn constant(column: &Evidence<'_>) -> Option<Decision> {
     let is_constant = column.look.different == 1 && column.look.missing == 0 && column.look.shape != Shape::Nested;
-    (is_constant && column.complete)
+    (is_constant && column.complete && column.look.present >= ENOUGH)
         .then(|| Decision::new(Role::Insensitive, "the same value in every record, which distinguishes no person"))
 }
 

@@ -56,7 +56,8 @@ pub(super) fn households(column: &Evidence<'_>) -> Option<Decision> {
 
 /// Numbers of persons that repeat. `table/persons.rs` chooses one of them.
 pub(super) fn persons(column: &Evidence<'_>) -> Option<Decision> {
-    if !(column.may_be_ids() && column.repeats() && column.look.different >= ENOUGH) {
+    let has_form = column.may_be_ids() || column.look.has_prefixed_numbers;
+    if !(has_form && column.repeats() && column.look.different >= ENOUGH) {
         return None;
     }
     let is_long = column.look.has_form_of_ids && column.look.longest.is_some_and(|longest| longest >= 8);
@@ -64,7 +65,7 @@ pub(super) fn persons(column: &Evidence<'_>) -> Option<Decision> {
         || (column.look.shape == Shape::Texts && is_long && !column.look.has_few_values());
     let person = match () {
         () if column.words.says_person() => 2,
-        () if column.words.has_any(THINGS) => 0,
+        () if column.words.has_any(THINGS) || !column.may_be_ids() && !column.words.is_only_id() => 0,
         () if column.words.is_only_id() => 2,
         () => u8::from(strong_form && column.words.topic(&column.look).is_none()),
     };

@@ -41,6 +41,8 @@ pub(crate) struct Look {
     pub longest: Option<u32>,
     /// Whether nearly all values are single words of at least five letters and digits, with digits.
     pub has_form_of_ids: bool,
+    /// Whether nearly all values are a number behind a few letters.
+    pub has_prefixed_numbers: bool,
     /// Whether nearly all values have the form of names of persons; occupations and towns have it, too.
     pub has_form_of_names: bool,
     /// Whether equal values follow one another and nowhere else: the records of a household, a case or a person.
@@ -105,6 +107,7 @@ impl Look {
             has_star: texts.contains(&"*"),
             longest: longest(&texts),
             has_form_of_ids: most(is::has_form_of_id),
+            has_prefixed_numbers: most(is::is_prefixed_number),
             has_form_of_names: most(lexicon::has_form_of_name),
             is_in_blocks: facts.runs == facts.values.len() as u64,
         }

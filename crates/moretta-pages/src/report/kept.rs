@@ -61,11 +61,16 @@ pub(super) fn part(report: &Report) -> Markup {
                     }
                 }
                 (scrolling("Columns that are released unchanged", table(kept)))
-                p.note {
+                @if kept.with_quasi_identifiers.is_none() {
+                    p.note {
+                        "Persons are counted: a record is unique if all records with its values are of one person, and "
+                        "its group is small if they are of few."
+                    }
+                } @else { p.note {
                     "The last row assumes an attacker who knows all of these values of a person besides the "
                     "quasi-identifiers. They distinguish the persons of a group, and no guarantee above limits that. An "
                     "attacker who does not know a sensitive value learns it as far as the guarantees allow."
-                }
+                } }
             }
         }
     }
@@ -84,8 +89,9 @@ fn table(kept: &Kept) -> Markup {
                 @if let Some(together) = kept.together.filter(|_| kept.columns.len() > 1) {
                     (row(&html! { "all of these" }, "", together, kept.rows))
                 }
-                @let all = html! { "all of these, and the released quasi-identifiers" };
-                (row(&all, "", kept.with_quasi_identifiers, kept.rows))
+                @if let Some(known) = kept.with_quasi_identifiers {
+                    (row(&html! { "all of these, and the released quasi-identifiers" }, "", known, kept.rows))
+                }
             }
         }
     }

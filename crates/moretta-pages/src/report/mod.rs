@@ -20,6 +20,7 @@ mod tests;
 mod verdict;
 
 use maud::{Markup, PreEscaped, html};
+use moretta_core::schema::Unit;
 use moretta_insight::report::Report;
 
 use crate::{numbers::counted, shell::shell};
@@ -48,8 +49,12 @@ pub fn render(report: &Report, title: &str) -> String {
         (provenance::appendix(report))
     };
     let next = html! {
-        "Check the file with its policy: "
-        code { "moretta check FILE --policy POLICY" }
+        @match report.policy.unit() {
+            Unit::Records => { "Check the file with its policy: " code { "moretta check FILE --policy POLICY" } }
+            Unit::Persons => {
+                "Check that a file is this release: " code { "moretta report verify REPORT FILE" }
+            }
+        }
     };
     shell("Release report", title, &main, &next)
 }

@@ -44,8 +44,17 @@ fn main_result(risk: &Risk, smallest: u64, unit: Unit) -> Markup {
         strong {
             "In the original, " (percent(before.unique)) " of the " (unit.plural()) " were unique; in the release "
             @if after.unique == 0.0 { "none is" } @else { (percent(after.unique)) " still are" }
-            ", and an attacker who knows nothing else finds no person with a probability above 1 in "
-            (count(smallest.max(1))) "."
+            @match risk.largest_share {
+                None => {
+                    ", and an attacker who knows nothing else finds no person with a probability above 1 in "
+                    (count(smallest.max(1))) "."
+                }
+                Some(share) => {
+                    ", and every person is in a group of at least " (unit.counted(smallest)) ". One person has up to "
+                    (percent(share)) " of the records of a group: an attacker who picks one of its records at random picks "
+                    "one of that person with this probability."
+                }
+            }
         }
     }
 }

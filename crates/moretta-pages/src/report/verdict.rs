@@ -7,7 +7,7 @@ use moretta_insight::report::Report;
 use super::{kept, provenance};
 use crate::{
     describe,
-    numbers::{NOTHING, count, counted, percent},
+    numbers::{NOTHING, count, percent},
 };
 
 pub(super) fn section(report: &Report) -> Markup {
@@ -62,12 +62,12 @@ fn glance(report: &Report) -> Markup {
     let starred = (report.starred_rows > report.suppressed_rows).then_some(report.starred_rows);
     let kept = report.kept.as_ref().and_then(|kept| kept.together).map(|together| share(together.unique_rows, rows));
     let smallest = match report.policy.unit() {
-        Unit::Records => count(report.privacy.smallest_group),
-        Unit::Persons => counted(report.privacy.smallest_group, "person", "persons"),
+        Unit::Records => "Smallest group",
+        Unit::Persons => "Persons in the smallest group",
     };
     let facts = [
         ("Records", count(rows)),
-        ("Smallest group", smallest),
+        (smallest, count(report.privacy.smallest_group)),
         ("Highest risk by quasi-identifiers", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
         ("Records suppressed", percent(share(report.suppressed_rows, rows))),
         ("Information loss (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),

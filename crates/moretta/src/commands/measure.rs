@@ -16,7 +16,8 @@ use crate::{
 struct MeasureJson<'a> {
     #[serde(flatten)]
     measures: &'a Measures,
-    kept: &'a Kept,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<&'a Kept>,
 }
 
 pub fn run(arguments: Measure) -> Result<(), FlowError> {
@@ -24,9 +25,9 @@ pub fn run(arguments: Measure) -> Result<(), FlowError> {
     let request = moretta_flow::Measure { original, released, policy };
     let Measured { measures, cells, kept } = run_request(&resources, |session| session.measure(&request))?;
     if json {
-        return print_data(&to_json(&MeasureJson { measures: &measures, kept: &kept }));
+        return print_data(&to_json(&MeasureJson { measures: &measures, kept: kept.as_ref() }));
     }
-    print(&summary::measures(&measures, &kept))?;
+    print(&summary::measures(&measures, kept.as_ref()))?;
     if !cells {
         summary::note(
             "numbers are released as one value per group, so their loss cannot be measured from the file; see the report of `anonymize`",

@@ -28,7 +28,9 @@ pub fn verify(arguments: VerifyReport) -> Result<(), FlowError> {
         print_data(&to_json(&VerifiedJson { matches, report_sha256, release_sha256 }))?;
     } else if matches {
         let sha256 = &verified.of_file;
-        print(&format!("{GOOD}ok{GOOD:#}     {report} is about {released} (SHA-256 {sha256})\n"))?;
+        print(&format!(
+            "{GOOD}ok{GOOD:#}     {report} is about {released} (SHA-256 {sha256}); its text is not checked\n"
+        ))?;
     }
     if matches {
         return Ok(());

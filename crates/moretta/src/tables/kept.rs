@@ -25,7 +25,7 @@ pub fn lines(kept: &Kept) -> String {
     if let Some(together) = kept.together.filter(|_| kept.columns.len() > 1) {
         rows.push((format!("all {} kept columns", kept.columns.len()), together));
     }
-    rows.push(("with the quasi-identifiers".to_owned(), kept.with_quasi_identifiers));
+    rows.extend(kept.with_quasi_identifiers.map(|known| ("with the quasi-identifiers".to_owned(), known)));
     let widest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let share = |records: u64| match records {
         0 => "0".to_owned(),

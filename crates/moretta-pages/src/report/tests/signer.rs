@@ -27,7 +27,7 @@ fn kept(exact: bool) -> Kept {
         ],
         together: Some(known(1_075, 718, 1_707)),
         not_exact: Some(known(18, 0, 0)),
-        with_quasi_identifiers: known(1_777, 1_700, 1_943),
+        with_quasi_identifiers: Some(known(1_777, 1_700, 1_943)),
     }
 }
 
