@@ -7,9 +7,9 @@
 //! ```
 //!
 //! [`Session::original`] is for a table that was not generalized, [`Session::released`] for a released file. Their
-//! callers check the kept columns if they write a release, and bind the models last ([`BoundPolicy`]), because they use the bound models. The search itself checks first
-//! whether the method supports the policy. `check` also verifies the form of released cells; other requests do so when
-//! they parse the cells.
+//! callers check the kept columns if they write a release, and bind the models last ([`BoundPolicy`]), because they use
+//! the bound models. The search itself checks first whether the method supports the policy. `check` also verifies the
+//! form of released cells; other requests do so when they parse the cells.
 
 use moretta_core::{
     counts::Counts,

@@ -134,6 +134,7 @@ fn a_wrong_cell_is_named() {
         ("age,quasi-identifier", "age,quasi", "columns.csv, row 3, column `role`: `role` is \"quasi\"; it must be"),
         ("ill,sensitive", "age,sensitive", "columns.csv, row 4, column `column`: `age` is in row 3 already"),
         (",2,,,a", ",0,,,a", "columns.csv, row 3, column `weight`: `weight` is 0; it must be above 0"),
+        (",2,,,a", ",\"2\nmissing = 3\",,,a", "columns.csv, row 3, column `weight`: "),
         (",2,,,a", ",two,,,a", "columns.csv, row 3, column `weight`: `two`: this is not TOML"),
         ("{ widths = [5, 10] }", "{ width = [5] }", "columns.csv, row 3, column `hierarchy`: "),
         ("l=3;", "l=0;", "columns.csv, row 4, column `guard`: `l` is 0"),

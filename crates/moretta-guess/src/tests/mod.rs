@@ -347,6 +347,24 @@ fn widths_are_round_and_fit_the_range() {
     }
 }
 
+/// A number behind a few letters is the number of a person, if the name says a person and it repeats.
+#[test]
+fn numbers_with_a_prefix_are_persons() {
+    let rows: Vec<Vec<String>> = (0..1200)
+        .map(|n| vec![format!("P{}", 100 + n / 6), format!("PAT-{:04}", n / 6), (20 + n / 6 % 60).to_string()])
+        .collect();
+    for (names, expected) in [
+        (["participant_id", "code", "age"], [Role::Person, Role::Identifier]),
+        (["ward", "patient", "age"], [Role::QuasiIdentifier, Role::Person]),
+    ] {
+        let columns = names.map(String::from);
+        let sets = ColumnSets::of_rows(columns.len(), &rows);
+        let guesses = guess(&facts(&columns, &rows), &sets);
+        let roles: Vec<Role> = guesses.columns.iter().map(|column| column.role).collect();
+        assert_eq!(roles[..2], expected, "{names:?}");
+    }
+}
+
 /// The columns that stay unchanged single out at most one in a hundred records. A table of one column has an exception,
 /// because a policy needs a quasi-identifier, and a table of one record, which every column singles out.
 fn assert_kept_columns_single_out_few(guesses: &Guesses, columns: &[String], sets: &ColumnSets) {

@@ -110,3 +110,20 @@ fn a_wrong_name_of_a_column_is_still_found() {
     let said = folder.run(&["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf"]).stderr;
     assert!(said.contains("people.csv: there is no column `age`; did you mean `Age`?"), "{said}");
 }
+
+/// A pattern matches any name, so it would declare the cells of a person as columns.
+#[test]
+fn no_pattern_makes_columns_of_a_record() {
+    let folder = prepared();
+    folder.write("bare.csv", "Zebulon,97,leprosy\nAda,31,flu\nIda,32,flu\nOtto,33,flu\n");
+    folder.write("all.toml", "version = 1\nprivacy.k = 2\n[columns.\"*\"]\nrole = \"quasi-identifier\"\n");
+    let before = folder.files();
+    for arguments in
+        [&["anonymize", "bare.csv", "-p", "all.toml", "-o", "o.csv"][..], &["check", "bare.csv", "-p", "all.toml"]]
+    {
+        let run = folder.run(arguments);
+        assert_eq!(run.code, 2, "{arguments:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains("does not look like a name") && !run.stderr.contains("Zebulon"), "{}", run.stderr);
+    }
+    assert_eq!(folder.files(), before);
+}

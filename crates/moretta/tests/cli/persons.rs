@@ -249,3 +249,61 @@ fn patients_of_synthea_are_in_groups_of_ten_persons() {
         eprintln!("{method}: {} groups, smallest {smallest} persons, gcp {}", persons.len(), report["measures"]["gcp"]);
     }
 }
+
+/// A value that all records of a person repeat, and no other person has, finds the person, although no record is unique.
+#[test]
+fn a_pseudonym_in_a_kept_column_is_refused() {
+    let folder = folder();
+    let with_pseudonym: String = visits()
+        .lines()
+        .map(|line| {
+            let patient = line.split(',').next().unwrap();
+            format!("{line},{}\n", if patient == "patient" { "card".to_owned() } else { format!("C{patient}") })
+        })
+        .collect();
+    folder.write("visits.csv", with_pseudonym).edit("policy.toml", "ill.role", "card.role = \"insensitive\"\nill.role");
+    let run = anonymize(&folder, "visits.csv", &[]);
+    assert!(run.code == 1 && run.stderr.contains("finds") && run.stderr.contains("(100.0 %)"), "{}", run.stderr);
+    assert!(!folder.path("out.csv").exists());
+}
+
+#[test]
+fn the_report_of_persons_shows_no_rows_and_the_largest_share_of_a_person() {
+    let folder = folder();
+    let run = anonymize(&folder, "visits.csv", &["--keep-order", "--report", "r.json", "--report", "r.html"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    assert!(
+        report.get("typical_rows").is_none_or(Value::is_null) && report.get("statistics").is_none_or(Value::is_null)
+    );
+    // Counted from the texts.
+    let (original, release) = (rows(&visits()), rows(&folder.read("out.csv")));
+    let mut groups: BTreeMap<[&str; 2], BTreeMap<&str, f64>> = BTreeMap::new();
+    for (before, after) in original.iter().zip(&release).skip(1) {
+        let person = groups.entry([&after[0], &after[1]]).or_default();
+        *person.entry(&before[0]).or_default() += 1.0;
+    }
+    assert_eq!(release[0][..2], ["born", "ward"]);
+    let share = |persons: &BTreeMap<&str, f64>| {
+        persons.values().fold(0.0, |a: f64, b| a.max(*b)) / persons.values().sum::<f64>()
+    };
+    let largest = groups.values().map(share).fold(0.0, f64::max);
+    assert!((report["risk"]["largest_share"].as_f64().unwrap() - largest).abs() < 1e-9, "{largest}");
+    assert!(folder.read("r.html").contains("of the records of a group"));
+}
+
+#[test]
+fn shares_need_a_number_of_every_person() {
+    let folder = folder();
+    let template =
+        "[[privacy.template]]\ngiven = [\"ward\"]\ncolumn = \"ill\"\nvalues = [\"hiv\"]\nmax-confidence = 0.9\n";
+    folder.edit("policy.toml", "patient.role = \"person\"", "patient = { role = \"person\", missing = \"category\" }");
+    assert_eq!(anonymize(&folder, "visits.csv", &[]).code, 0, "k alone");
+    folder.edit(
+        "policy.toml",
+        "[columns]",
+        &format!("{template}[method]\nname = \"genetic\"\niterations = 50\n[columns]"),
+    );
+    let run = anonymize(&folder, "visits.csv", &[]);
+    assert!(run.code != 0 && run.stderr.contains("count as one person, which is too few"), "{}", run.stderr);
+}

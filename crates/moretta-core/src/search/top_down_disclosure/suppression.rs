@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Candidates are tried in the order of the loss that they would save without suppression, greatest first: a batch in
-//! parallel, whose best candidate is accepted. Cost: one grouping of the tuples per candidate; passes end with one that accepts nothing.
+//! parallel, whose best candidate is accepted. Cost: one grouping of the tuples per candidate; passes end with one that
+//! accepts nothing.
 
 use rayon::prelude::*;
 
