@@ -185,13 +185,13 @@ pub fn rare<'a>(cells: &[(&'a str, u64)], floor: u64) -> Vec<&'a str> {
     cells.iter().map(|(cell, _)| *cell).filter(is_rare).collect()
 }
 
-/// A date and time with a blank between them, without a midnight; other cells as they are.
+/// A date and time with a blank between them, without `Z` and midnight; other cells as they are.
 fn moment(cell: &str) -> String {
     let cell = cell.trim();
     let date = cell.get(..10).filter(|date| calendar_nodes(date).len() == 2);
     match (date, cell.get(10..)) {
         (Some(date), Some(time)) => {
-            let time = time.trim_start_matches(['T', ' ']).trim_end_matches(":00");
+            let time = time.trim_start_matches(['T', ' ']).trim_end_matches('Z').trim_end_matches(":00");
             if matches!(time, "" | "00") { date.to_owned() } else { format!("{date} {time}") }
         }
         _ => cell.to_owned(),
