@@ -3,7 +3,7 @@
 //! Records with equal values in the columns are a group. Every text is a value, also the empty text of a missing cell.
 //! Distinct rows are kept as small integer codes, column by column, with the number of their records.
 //!
-//! How: a [`Partition`] is refined by one column at a time, that of most values first. A group of one row cannot be
+//! How: a `Partition` is refined by one column at a time, that of most values first. A group of one row cannot be
 //! split further, so it is counted and left out; what remains gets smaller with every column:
 //!
 //! ```text
