@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-const METHODS: [&str; 8] = [
+pub const METHODS: [&str; 8] = [
     "mondrian",
     "bottom-up-generalization",
     "top-down-disclosure",
