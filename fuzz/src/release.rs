@@ -56,7 +56,16 @@ fn of_recoding(folder: &Path) -> Result<LoadedPolicy, String> {
     let text = fs::read_to_string(folder.join(RECODING)).map_err(|error| error.to_string())?;
     let Saved { policy, hierarchies, .. } = Saved::parse(&text).map_err(|error| error.to_string())?;
     let (name, folder) = (RECODING.to_owned(), folder.to_owned());
-    Ok(LoadedPolicy { name, policy, hierarchies, folder, files: Vec::new(), unconfirmed: 0, text: String::new() })
+    Ok(LoadedPolicy {
+        name,
+        policy,
+        hierarchies,
+        folder,
+        files: Vec::new(),
+        unconfirmed: 0,
+        patterns: Vec::new(),
+        text: String::new(),
+    })
 }
 
 /// Judges the printed text of a release.

@@ -174,6 +174,15 @@ pub enum Note {
     },
     /// Lines of the policy that still carry `init`'s mark CONFIRM.
     Unconfirmed(usize),
+    /// The columns that a pattern of the policy stands for: a new column of the table may be among them.
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// Role of the columns.
+        role: String,
+        /// The columns, in the order of the table.
+        columns: Vec<String>,
+    },
     /// Advice of a privacy model before the search, such as a group size that it implies.
     ModelAdvice(String),
     /// The search ran with this larger k, counted in this unit, because every smaller k that was tried violated a model
@@ -215,6 +224,9 @@ pub enum Note {
 /// Message for a table without a class column, whose classification error cannot be measured.
 pub const NO_CLASS: &str = "no column has the role `class`, so no classifier can be trained";
 
+/// Columns that the note on a pattern names.
+const MAX_NAMED: usize = 20;
+
 fn names(columns: &[String]) -> String {
     columns.iter().map(|name| text::shown(name)).collect::<Vec<_>>().join("`, `")
 }
@@ -240,6 +252,15 @@ impl fmt::Display for Note {
             ),
             Self::Unconfirmed(lines) => {
                 write!(f, "{lines} lines of the policy are still marked CONFIRM; review them and remove the mark")
+            }
+            Self::Pattern { pattern, role, columns } => {
+                let (pattern, role) = (text::shown(pattern), text::shown(role));
+                let number = text::counted(columns.len() as u64, "column", "columns");
+                write!(f, "the pattern `{pattern}` gives the role \"{role}\" to {number}")?;
+                let named = &columns[..columns.len().min(MAX_NAMED)];
+                let more = columns.len() - named.len();
+                let more = if more > 0 { format!(" and {} more", text::count(more as u64)) } else { String::new() };
+                if named.is_empty() { Ok(()) } else { write!(f, ": `{}`{more}", names(named)) }
             }
             Self::ModelAdvice(advice) => f.write_str(advice),
             Self::RaisedK(k, unit) => {

@@ -71,6 +71,8 @@ impl Session<'_> {
         reads.extend(second_tables(policy, folder).into_iter().map(|(_, file)| file));
         let target = check_files(&request.output, None, &reads, &engine)?;
         let order = order(&engine, policy, request.keep_order)?;
+        let has_report = !request.output.reports.is_empty();
+        let digests = if has_report { self.digests(&reads)? } else { Vec::new() };
 
         let mut stopwatch = Stopwatch::start();
         let (mut counts, kept) = self.counts_with_kept(policy, &engine)?;
@@ -106,8 +108,10 @@ impl Session<'_> {
         let input = RewriteInput { engine: &engine, hierarchies, counts, target: &target, order };
         let release = self.write(input, &verified, &mut report, stopwatch)?;
         report.kept = Some(Kept::of(policy, &kept, release.rows()));
-        self.describe(&mut report, &verified, &release)?;
-        report.provenance = Some(self.provenance(engine.source(), &reads, 0, None)?);
+        if has_report {
+            self.describe(&mut report, &verified, &release)?;
+            report.provenance = Some(self.provenance(engine.source(), digests, 0, None)?);
+        }
         publish(release, &report, &request.output, None)?;
         Ok(report)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use moretta_core::{
     engine::{FaultLocation, Records},
     hierarchy::{Hierarchies, HierarchyChoice, Tree, file},
-    policy::{InputOptions, Policy, PolicyError, PolicyFile},
+    policy::{InputOptions, PatternMatch, Policy, PolicyError, PolicyFile},
     search,
     text::shown,
 };
@@ -31,6 +31,8 @@ pub struct LoadedPolicy {
     pub files: Vec<PathBuf>,
     /// Number of lines still marked CONFIRM by `init`.
     pub unconfirmed: usize,
+    /// The columns that its patterns stand for.
+    pub patterns: Vec<PatternMatch>,
     /// Text of the policy file.
     pub text: String,
 }
@@ -56,6 +58,7 @@ impl LoadedPolicy {
             PatternError::Table(error) => error,
         })?;
         let policy = file.policy(&search::method_names()).map_err(wrong)?;
+        let patterns = file.matches().to_vec();
         search::method_of(&policy).map_err(wrong)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let (mut hierarchies, mut files) = (Hierarchies::default(), vec![path.to_owned()]);
@@ -73,7 +76,7 @@ impl LoadedPolicy {
         files.extend(second_tables(&policy, folder).into_iter().map(|(_, file)| file));
         let unconfirmed = text.lines().filter(|line| line.contains("# CONFIRM")).count();
         let (name, folder) = (path.display().to_string(), folder.to_owned());
-        Ok(Self { name, policy, hierarchies, folder, files, unconfirmed, text })
+        Ok(Self { name, policy, hierarchies, folder, files, unconfirmed, patterns, text })
     }
 }
 

@@ -48,11 +48,17 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Digests of the policy and the files that it names. To be taken when they are read, because they may change during
+    /// the search.
+    pub(crate) fn digests(&self, files: &[PathBuf]) -> Result<Vec<ReleaseFile>, FlowError> {
+        files.iter().map(|path| Ok(digest(path, self.observer)?)).collect()
+    }
+
     /// Describes the files of a release. The input is read once more for its digest; it must be what it was.
     pub(crate) fn provenance(
         &self,
         source: &Source,
-        files: &[PathBuf],
+        policy: Vec<ReleaseFile>,
         unconfirmed: usize,
         policy_text: Option<String>,
     ) -> Result<Provenance, FlowError> {
@@ -60,7 +66,6 @@ impl Session<'_> {
         let inputs: Vec<&Path> = source.paths().collect();
         let input = inputs.into_par_iter().map(of_file).collect::<Result<_, _>>()?;
         source.check_unchanged()?;
-        let policy = files.iter().map(|path| of_file(path)).collect::<Result<_, _>>()?;
         let created = Provenance::utc(SystemTime::now());
         Ok(Provenance { created, program: Provenance::PROGRAM.to_owned(), input, policy, unconfirmed, policy_text })
     }

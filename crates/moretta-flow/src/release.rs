@@ -15,7 +15,7 @@ use moretta_core::{
     engine::{Engine, Staged},
     hierarchy::Hierarchies,
     observer::{Deadline, Note, Observer, Stage, Stop},
-    policy::{BoundPolicy, Policy},
+    policy::{BoundPolicy, PatternMatch, Policy},
     profile::Tables,
     publish::ReadBack,
     run,
@@ -139,11 +139,12 @@ impl Session<'_> {
             let target = check_files(&request.output, request.recoding.as_deref(), &reads, &engine)?;
             let path = request.options.path || !request.output.reports.is_empty();
             let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
+            let digests = if path { self.digests(&loaded.files)? } else { Vec::new() };
             let (Release { mut report, recoding }, release) =
                 self.prepare(&engine, &loaded, (&target, earlier.as_ref()), &options)?;
             if path {
                 let text = Some(loaded.text.clone());
-                report.provenance = Some(self.provenance(engine.source(), &loaded.files, loaded.unconfirmed, text)?);
+                report.provenance = Some(self.provenance(engine.source(), digests, loaded.unconfirmed, text)?);
             }
             publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
             Ok(report)
@@ -262,7 +263,7 @@ impl Session<'_> {
 
     /// Reports notes that a data holder should read before relying on a release.
     fn notes(&self, loaded: &LoadedPolicy) {
-        let LoadedPolicy { policy, unconfirmed, .. } = loaded;
+        let LoadedPolicy { policy, unconfirmed, patterns, .. } = loaded;
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
         let (unguarded, unknown) = (owned(policy.unguarded()), owned(policy.taken_as_unknown()));
         if !unguarded.is_empty() {
@@ -270,6 +271,9 @@ impl Session<'_> {
         }
         if !unknown.is_empty() {
             self.observer.note(&Note::TakenAsUnknown(unknown));
+        }
+        for PatternMatch { pattern, role, columns } in patterns.iter().cloned() {
+            self.observer.note(&Note::Pattern { pattern, role, columns });
         }
         if *unconfirmed > 0 {
             self.observer.note(&Note::Unconfirmed(*unconfirmed));

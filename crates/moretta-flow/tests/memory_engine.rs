@@ -207,8 +207,16 @@ fn policy(k: u64, method: &str, order: &str) -> LoadedPolicy {
          age.role = \"quasi-identifier\"\nzip.role = \"quasi-identifier\"\nill.role = \"sensitive\"\n"
     );
     let policy = Policy::parse(&text, &method_names()).expect("a policy");
-    let (hierarchies, files, unconfirmed) = (Default::default(), Vec::new(), 0);
-    LoadedPolicy { name: "policy".to_owned(), policy, hierarchies, folder: PathBuf::new(), files, unconfirmed, text }
+    LoadedPolicy {
+        name: "policy".to_owned(),
+        policy,
+        hierarchies: Default::default(),
+        folder: PathBuf::new(),
+        files: Vec::new(),
+        unconfirmed: 0,
+        patterns: Vec::new(),
+        text,
+    }
 }
 
 #[test]

@@ -95,10 +95,7 @@ fn head(out: &mut String, guesses: &Guesses, source_name: &str) {
 
 fn privacy(out: &mut String, guesses: &Guesses) {
     out.push_str("\n# Privacy guarantees of the release.\n[privacy]\n");
-    let counted = match guesses.columns.iter().any(|guess| guess.role == Role::Person) {
-        true => "persons",
-        false => "records",
-    };
+    let counted = if counts_persons(guesses) { "persons" } else { "records" };
     comment(
         out,
         &format!(
@@ -153,6 +150,10 @@ fn privacy(out: &mut String, guesses: &Guesses) {
     }
 }
 
+fn counts_persons(guesses: &Guesses) -> bool {
+    guesses.columns.iter().any(|guess| guess.role == Role::Person)
+}
+
 /// Appends a rule for each sensitive column. Returns the keys of the models that it uses.
 fn rules(out: &mut String, guesses: &Guesses, quasi_identifiers: &[String]) -> Vec<&'static str> {
     let mut keys = Vec::new();
@@ -168,6 +169,13 @@ fn rules(out: &mut String, guesses: &Guesses, quasi_identifiers: &[String]) -> V
                 );
                 _ = writeln!(out, "[[privacy.l-diversity]]\ncolumn = {column}\nl = {l}");
                 keys.push("l-diversity");
+                if counts_persons(guesses) {
+                    comment(
+                        out,
+                        "Values are counted, not persons: one person with several records can have all l of them. kind = \
+                         \"entropy\" weighs persons; it needs the method \"genetic\".",
+                    );
+                }
             }
             Guard::Rarest { share, max_confidence } => {
                 comment(

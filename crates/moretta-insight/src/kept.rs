@@ -29,6 +29,10 @@ const MAX_NAMED: usize = 8;
 /// Maximum cells that a greedy choice of columns looks at, as rows times the square of the columns.
 const MAX_GREEDY_CELLS: usize = 200_000_000;
 
+/// Columns that each step of the greedy choice tries: otherwise the time would grow with the cube of the columns. Not
+/// tuned.
+const MAX_TRIED: usize = 16;
+
 /// How many records an attacker finds who knows values of kept columns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Kept {
@@ -273,10 +277,11 @@ pub fn greedy_records(columns: usize) -> usize {
 }
 
 /// Order in which to list columns so that the others single out few records, and the number that suffices for these
-/// counts. Greedy: the next column is the one without which the rest has the fewest unique records; of equals, the one
-/// with most values.
+/// counts. Greedy: of the columns with most values, the next one is that without which the rest has the fewest unique
+/// records.
 pub fn order(counts: &Counts) -> (Vec<usize>, usize) {
     let mut rest: Vec<usize> = (0..counts.columns.len()).collect();
+    rest.sort_by_key(|&column| std::cmp::Reverse(counts.columns[column].values.len()));
     let (mut order, mut suffices) = (Vec::new(), None);
     while !rest.is_empty() {
         if suffices.is_none() && !exceeds(&GroupSizes::of_counts(counts, &rest)) {
@@ -284,13 +289,12 @@ pub fn order(counts: &Counts) -> (Vec<usize>, usize) {
         }
         let without = |place: usize| {
             let others: Vec<usize> = rest.iter().copied().filter(|column| *column != rest[place]).collect();
-            let unique = if others.is_empty() { 0 } else { GroupSizes::of_counts(counts, &others).unique() };
-            (unique, std::cmp::Reverse(counts.columns[rest[place]].values.len()))
+            if others.is_empty() { 0 } else { GroupSizes::of_counts(counts, &others).unique() }
         };
         // After the columns that suffice, the order is by values alone: it is needed only if a larger table differs.
         let next = match suffices {
-            None => (0..rest.len()).min_by_key(|&place| without(place)),
-            Some(_) => (0..rest.len()).max_by_key(|&place| counts.columns[rest[place]].values.len()),
+            None => (0..rest.len().min(MAX_TRIED)).min_by_key(|&place| without(place)),
+            Some(_) => Some(0),
         };
         order.push(rest.remove(next.unwrap_or_default()));
     }

@@ -50,7 +50,7 @@ pub use self::bound::BoundPolicy;
 pub use self::bound::bind_all;
 pub use self::header::{AbsentColumn, ColumnMismatch};
 pub use self::method::MethodChoice;
-pub use self::patterns::PolicyFile;
+pub use self::patterns::{PatternMatch, PolicyFile};
 pub use crate::declaration::{ColumnPolicy, InputOptions, Labels, Numbers, ReleaseOptions};
 pub use crate::document::{PolicyError, toml_key};
 pub use crate::privacy::Privacy;

@@ -24,13 +24,25 @@ use crate::{
 pub struct PolicyFile<'t> {
     text: &'t str,
     tree: TomlTable,
+    matches: Vec<PatternMatch>,
+}
+
+/// The columns that a pattern stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternMatch {
+    /// The pattern, as the policy writes it.
+    pub pattern: String,
+    /// Role of its columns, as the policy writes it.
+    pub role: String,
+    /// Its columns, in the order of the table; those with an entry of their own are not among them.
+    pub columns: Vec<String>,
 }
 
 impl<'t> PolicyFile<'t> {
     /// Reads TOML; the policy is not checked yet.
     pub fn parse(text: &'t str) -> Result<Self, PolicyError> {
         let tree = TomlTable::parse(text).map_err(|error| error.in_text(text))?;
-        Ok(Self { text, tree })
+        Ok(Self { text, tree, matches: Vec::new() })
     }
 
     /// The policy as a tree.
@@ -42,6 +54,11 @@ impl<'t> PolicyFile<'t> {
     pub fn has_patterns(&self) -> bool {
         let columns = section(&self.tree, "columns").ok().flatten();
         columns.is_some_and(|columns| columns.entries.iter().any(|entry| entry.key.contains('*')))
+    }
+
+    /// The patterns that [`PolicyFile::resolve`] replaced, in policy order.
+    pub fn matches(&self) -> &[PatternMatch] {
+        &self.matches
     }
 
     /// How the table is read. Its columns are needed to replace patterns.
@@ -60,19 +77,25 @@ impl<'t> PolicyFile<'t> {
         if let Some(entry) = self.tree.entries.iter_mut().find(|entry| entry.key == "columns")
             && let Value::Table(columns) = &mut entry.item.value
         {
-            columns.entries = resolved(&columns.entries, header, released).map_err(|error| error.in_text(self.text))?;
+            let resolved = resolved(&columns.entries, header, released).map_err(|error| error.in_text(self.text))?;
+            (columns.entries, self.matches) = resolved;
         }
         Ok(self)
     }
 }
 
 /// Replaces entries with patterns by an entry for each of their columns.
-fn resolved(entries: &[Entry], header: &[String], released: bool) -> Result<Vec<Entry>, PolicyError> {
+fn resolved(
+    entries: &[Entry],
+    header: &[String],
+    released: bool,
+) -> Result<(Vec<Entry>, Vec<PatternMatch>), PolicyError> {
     let names: HashSet<&str> = header.iter().map(String::as_str).collect();
     let is_pattern = |entry: &Entry| entry.key.contains('*') && !names.contains(entry.key.as_str());
     let mut owners: HashMap<&str, &Entry> =
         entries.iter().filter(|entry| !is_pattern(entry)).map(|entry| (entry.key.as_str(), entry)).collect();
     let mut resolved = Vec::with_capacity(entries.len());
+    let mut found = Vec::new();
     for entry in entries {
         if !is_pattern(entry) {
             resolved.push(entry.clone());
@@ -83,10 +106,12 @@ fn resolved(entries: &[Entry], header: &[String], released: bool) -> Result<Vec<
             let message = format!("the pattern `{}` matches no column of the table", shown(&entry.key));
             return Err(PolicyError::new(&entry.key_span, message).help("correct the pattern, or remove it"));
         }
+        let mut columns = Vec::new();
         for name in matches {
             match owners.get(name.as_str()) {
                 None => {
                     owners.insert(name, entry);
+                    columns.push(name.clone());
                     resolved.push(Entry { key: name.clone(), ..entry.clone() });
                 }
                 Some(owner) if !is_pattern(owner) || std::ptr::eq(*owner, entry) => {}
@@ -94,8 +119,10 @@ fn resolved(entries: &[Entry], header: &[String], released: bool) -> Result<Vec<
                 Some(owner) => return Err(ambiguous(name, owner, entry)),
             }
         }
+        let role = text_of(entry, "role").unwrap_or_default().to_owned();
+        found.push(PatternMatch { pattern: entry.key.clone(), role, columns });
     }
-    Ok(resolved)
+    Ok((resolved, found))
 }
 
 /// Error for a column that two patterns match with different settings.
@@ -166,7 +193,12 @@ mod tests {
 
     #[test]
     fn columns_take_the_place_of_their_pattern() {
-        let policy = resolve(POLICY, &["lab_date", "lab_k", "age", "lab_na"], false).unwrap();
+        let header = ["lab_date", "lab_k", "age", "lab_na"];
+        let policy = resolve(POLICY, &header, false).unwrap();
+        let file = PolicyFile::parse(POLICY).unwrap().resolve(&header.map(str::to_owned), false).unwrap();
+        let columns_of = |found: &PatternMatch| (found.pattern.clone(), found.role.clone(), found.columns.join(","));
+        let found: Vec<_> = file.matches().iter().map(columns_of).collect();
+        assert_eq!(found, [("lab_*".to_owned(), "sensitive".to_owned(), "lab_k,lab_na".to_owned())]);
         let expected = [
             ("age", Role::QuasiIdentifier),
             ("lab_k", Role::Sensitive),

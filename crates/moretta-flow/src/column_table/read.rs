@@ -60,8 +60,13 @@ impl<'t> Line<'t> {
         self.error(column, format!("`{}`: {}", shown(self.cell(column)), error.message))
     }
 
+    /// A cell whose word has no case: spreadsheets and their users write `Number` and `TRUE`.
+    fn word(self, column: &str) -> String {
+        self.cell(column).to_lowercase()
+    }
+
     fn is_section(self) -> bool {
-        self.cell("role") == SECTION_ROLE
+        self.word("role") == SECTION_ROLE
     }
 }
 
@@ -104,7 +109,7 @@ fn places(header: &[String]) -> Result<HashMap<&'static str, usize>, TableError>
     let mut places = HashMap::new();
     for (place, name) in header.iter().enumerate() {
         let error = |message| TableError { row: Some(1), column: None, message };
-        let Some(known) = HEADER.iter().find(|known| **known == name.trim()) else {
+        let Some(known) = HEADER.iter().find(|known| known.eq_ignore_ascii_case(name.trim())) else {
             let near = nearest(name, HEADER).map(|near| format!("; did you mean `{near}`?"));
             let message = format!(
                 "the header has `{}`; the columns of such a table are {}{}",
@@ -136,7 +141,7 @@ type Cell = Option<(usize, &'static str)>;
 
 impl Models {
     fn read_guards(&mut self, line: Line<'_>) -> Result<(), TableError> {
-        let is_ordered = matches!(line.cell("type"), "number" | "date");
+        let is_ordered = matches!(line.word("type").as_str(), "number" | "date");
         let guards = guard::read(line.cell("guard"), is_ordered).map_err(|message| line.error("guard", message))?;
         for guard in guards {
             let column = format!("column = {}", quoted(line.cell(HEADER[0])));
@@ -172,9 +177,9 @@ impl Draft {
 
     /// Writes the reason as a comment, with a mark if the line is not confirmed.
     fn comment(&mut self, line: Line<'_>) -> Result<(), TableError> {
-        let mark = match line.cell("confirmed").to_lowercase().as_str() {
-            "yes" => "",
-            "no" | "" => "CONFIRM: ",
+        let mark = match line.word("confirmed").as_str() {
+            "yes" | "true" => "",
+            "no" | "false" | "" => "CONFIRM: ",
             other => {
                 let message = format!("`{}` is neither yes nor no", shown(other));
                 return Err(line.error("confirmed", message));
@@ -245,6 +250,8 @@ impl Draft {
             if text.is_empty() {
                 continue;
             }
+            let word = line.word(key);
+            let text = if matches!(key, "role" | "type" | "missing") { &word } else { text };
             let is_toml = key == "weight" || text.starts_with(['{', '[', '"']);
             let toml = if is_toml {
                 inline(&value(text).map_err(|error| line.toml_error(key, &error))?)

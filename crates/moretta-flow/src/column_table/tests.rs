@@ -52,6 +52,15 @@ fn mean_the_same(one: &Policy, other: &Policy) -> bool {
         && (&one.release, &one.input) == (&other.release, &other.input)
 }
 
+/// Spreadsheets write `TRUE`, and their users begin words with a capital letter.
+#[test]
+fn words_have_no_case() {
+    let table = "Column,Role,Type,Confirmed,More\nage,Quasi-Identifier,NUMBER,TRUE,\nprivacy,Policy,,False,k = 2\n";
+    let policy = to_policy(table).unwrap();
+    assert!(policy.contains("role = \"quasi-identifier\"\ntype = \"number\""), "{policy}");
+    assert_eq!(policy.matches("CONFIRM").count(), 1, "{policy}");
+}
+
 /// A random policy with odd column names.
 fn random(dice: &mut Dice) -> String {
     const NAMES: [&str; 8] = ["=1+1", "@a b", "+x", "'quoted'", "a,\"b\"", "-", " blank ", "größe #"];

@@ -9,9 +9,14 @@ use crate::{
     shell::{head, number, scrolling, text},
 };
 
+/// Number of lines of the policy that are guesses.
+pub(super) fn unconfirmed(report: &Report) -> u64 {
+    report.provenance.as_ref().map_or(0, |origin| origin.unconfirmed as u64)
+}
+
 /// Warns of guesses that were not reviewed.
 pub(super) fn warning(report: &Report) -> Markup {
-    let unconfirmed = report.provenance.as_ref().map_or(0, |origin| origin.unconfirmed as u64);
+    let unconfirmed = unconfirmed(report);
     html! {
         @if unconfirmed > 0 {
             p.note.warning {
@@ -32,6 +37,11 @@ pub(super) fn section(report: &Report) -> Markup {
                 p {
                     "Made on " (origin.created) " by " (origin.program) " from the files below. A file of the same name "
                     "with another SHA-256 is another file."
+                }
+                p.note {
+                    "Keep this report with the original. Its statistics, its rows and the SHA-256 of the input are for the "
+                    "one who approves the release: whoever knows all of the input but a few cells can guess these and "
+                    "confirm the guess by the SHA-256."
                 }
                 (scrolling("Files", files(report, &origin.input, &origin.policy)))
             }

@@ -13,8 +13,10 @@ use crate::{
 pub(super) fn section(report: &Report) -> Markup {
     let models = &report.privacy.models;
     let broken = models.iter().filter(|model| !model.holds).count();
+    let is_confirmed = provenance::unconfirmed(report) == 0;
     let class = match (models.is_empty(), broken) {
-        (false, 0) => "verdict good",
+        (false, 0) if is_confirmed => "verdict good",
+        (false, 0) => "verdict open",
         _ => "verdict bad",
     };
     html! {
@@ -23,7 +25,11 @@ pub(super) fn section(report: &Report) -> Markup {
                 h2 #verdict { "No guarantee was checked" }
                 p { "The report has no privacy model, so it gives no guarantee for this release." }
             } @else if broken == 0 {
-                h2 #verdict { (mark(true)) " This release satisfies the policy" }
+                @if is_confirmed {
+                    h2 #verdict { (mark(true)) " This release satisfies the policy" }
+                } @else {
+                    h2 #verdict { "This release satisfies a policy that is not confirmed" }
+                }
                 (satisfied(report))
             } @else {
                 h2 #verdict { (mark(false)) " This release does not satisfy the policy" }
@@ -76,6 +82,9 @@ fn glance(report: &Report) -> Markup {
         dl.glance {
             @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
             @if let Some(persons) = report.input.persons { div { dt { "Persons" } dd { (count(persons)) } } }
+            @if let Some(households) = report.risk.household {
+                div { dt { "Mean risk by household" } dd { (percent(households.after.mean)) } }
+            }
             @if let Some(kept) = kept {
                 div { dt { "Records unique by kept columns" } dd { (percent(kept)) } }
             }

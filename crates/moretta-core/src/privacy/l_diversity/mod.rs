@@ -175,6 +175,18 @@ impl BoundModel for BoundLDiversity {
         ModelFacts::new(self.model.clone())
     }
 
+    fn advice(&self) -> Option<String> {
+        let counts_values_only = self.unit == Unit::Persons && self.model.kind == LDiversityKind::Distinct;
+        counts_values_only.then(|| {
+            format!(
+                "{}: the values of a group are counted, not the persons who have them; one person with several records \
+                 can have all of them, and the others share one. kind = \"entropy\" weighs persons (with method \
+                 \"genetic\")",
+                self.describe()
+            )
+        })
+    }
+
     fn min_records(&self) -> u64 {
         // `l` distinct values need at least `l` records, also if persons are counted.
         self.model.l.ceil() as u64

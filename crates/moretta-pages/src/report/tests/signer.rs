@@ -70,7 +70,9 @@ fn origin_and_unconfirmed_guesses_are_shown() {
     let page = render(&report, "x.csv");
     let shown = text(&page);
     for part in [
+        "This release satisfies a policy that is not confirmed",
         "3 lines are still marked CONFIRM",
+        "confirm the guess by the SHA-256",
         "Made on 2026-11-18 20:15 UTC by moretta 9.9",
         "people-2.parquet",
         &"c".repeat(64),
@@ -83,7 +85,8 @@ fn origin_and_unconfirmed_guesses_are_shown() {
     assert!(after.starts_with(&("a".repeat(64) + "</code>")), "what `report verify` reads");
     assert_eq!(page.matches(RELEASE_TAG).count(), 1);
     report.provenance.as_mut().unwrap().unconfirmed = 0;
-    assert!(!render(&report, "x.csv").contains("CONFIRM"));
+    let confirmed = render(&report, "x.csv");
+    assert!(!confirmed.contains("CONFIRM") && text(&confirmed).contains("This release satisfies the policy"));
 }
 
 #[test]
