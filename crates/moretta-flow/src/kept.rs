@@ -31,14 +31,19 @@ impl Session<'_> {
         if !sizes.singles_out(policy) {
             return Ok(());
         }
-        let chosen = self.columns_to_list(policy, table)?;
+        let chosen = self.columns_to_list(policy, table, sizes)?;
         let message = kept::refusal(policy, sizes, &chosen);
         Err(FlowError::unsatisfied(format!("{}: {message}{advice}", table.name())))
     }
 
     /// A small set of kept columns without which the others single out few records: chosen on the first records, and
     /// confirmed on all.
-    fn columns_to_list(&self, policy: &Policy, table: &dyn Records) -> Result<Vec<String>, FlowError> {
+    fn columns_to_list(
+        &self,
+        policy: &Policy,
+        table: &dyn Records,
+        sizes: &KeptSizes,
+    ) -> Result<Vec<String>, FlowError> {
         let columns = kept::not_exact(policy);
         if policy.unit() == Unit::Persons {
             // A choice by unique records would be too small.
@@ -49,7 +54,8 @@ impl Session<'_> {
         let sample = table.sample(records)?;
         let complete = sample.rows.len() < records;
         let Some(counts) = sample_counts(&sample, sample.rows.len(), &columns) else { return Ok(columns) };
-        let (order, mut chosen) = kept::order(&counts);
+        let distinct: Vec<u64> = columns.iter().map(|column| sizes.distinct(column)).collect();
+        let (order, mut chosen) = kept::order(&counts, &distinct);
         let without = |listed: usize| -> Vec<String> {
             columns
                 .iter()

@@ -151,6 +151,11 @@ impl KeptSizes {
         self.by_set.iter().find(|(columns, _)| columns == set).map(|(_, known)| *known)
     }
 
+    /// Number of distinct values of a kept column; 0 if the engine does not know it.
+    pub fn distinct(&self, column: &String) -> u64 {
+        self.of(std::slice::from_ref(column)).map_or(0, |known| known.distinct)
+    }
+
     /// Whether columns that `[release] exact` does not list single out too many records. A figure that an engine does not
     /// have counts as too many.
     pub fn singles_out(&self, policy: &Policy) -> bool {
@@ -251,9 +256,8 @@ pub fn refusal(policy: &Policy, sizes: &KeptSizes, chosen: &[String]) -> String 
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let unique = sizes.of(&columns).map_or(0, |known| known.unique_rows);
     let mut message = finds(&names, unique, sizes.rows);
-    let values = |name: &String| sizes.of(std::slice::from_ref(name)).map_or(0, |known| known.distinct);
     for name in chosen.iter().take(MAX_NAMED) {
-        let values = counted(values(name), "distinct value", "distinct values");
+        let values = counted(sizes.distinct(name), "distinct value", "distinct values");
         message += &format!("\n  `{}` has {values}", shown(name));
     }
     let listed: Vec<String> = policy.release.exact.iter().chain(chosen).map(|name| toml_text(name)).collect();
@@ -278,10 +282,10 @@ pub fn greedy_records(columns: usize) -> usize {
 
 /// Order in which to list columns so that the others single out few records, and the number that suffices for these
 /// counts. Greedy: of the columns with most values, the next one is that without which the rest has the fewest unique
-/// records.
-pub fn order(counts: &Counts) -> (Vec<usize>, usize) {
+/// records. `distinct` has the number of distinct values of each column in the whole table.
+pub fn order(counts: &Counts, distinct: &[u64]) -> (Vec<usize>, usize) {
     let mut rest: Vec<usize> = (0..counts.columns.len()).collect();
-    rest.sort_by_key(|&column| std::cmp::Reverse(counts.columns[column].values.len()));
+    rest.sort_by_key(|&column| std::cmp::Reverse(distinct[column]));
     let (mut order, mut suffices) = (Vec::new(), None);
     while !rest.is_empty() {
         if suffices.is_none() && !exceeds(&GroupSizes::of_counts(counts, &rest)) {
@@ -412,7 +416,7 @@ mod tests {
         let rows: Vec<String> = (0..200).map(|n| format!("{},{n},x,{n}", n % 2)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let counts = counts(&policy, &rows);
-        let (order, suffices) = order(&counts);
+        let (order, suffices) = order(&counts, &[2, 200, 1, 200]);
         assert_eq!((&order[..2], suffices), (&[1, 3][..], 2));
         let mut all = order.clone();
         all.sort_unstable();
