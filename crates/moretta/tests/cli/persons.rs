@@ -134,6 +134,19 @@ fn other_models_count_persons_too() {
     }
 }
 
+#[test]
+fn distinct_values_of_one_person_are_warned_of() {
+    let folder = folder();
+    let rule = |kind: &str| format!("{VISITS}[[privacy.l-diversity]]\ncolumn = \"ill\"\nl = 2\nkind = \"{kind}\"\n");
+    folder.write("policy.toml", rule("distinct"));
+    let warning = "one person with several records can have all of them";
+    let run = anonymize(&folder, "visits.csv", &[]);
+    assert_eq!((run.code, run.stderr.matches(warning).count()), (0, 1), "{}", run.stderr);
+    folder.write("policy.toml", rule("entropy") + "[method]\nname = \"genetic\"\n");
+    let run = anonymize(&folder, "visits.csv", &[]);
+    assert_eq!((run.code, run.stderr.matches(warning).count()), (0, 0), "{}", run.stderr);
+}
+
 /// A policy, the arguments, the exit code and parts of the message.
 type Refused<'a> = (&'a str, &'a [&'a str], i32, &'a [&'a str]);
 

@@ -29,7 +29,11 @@ fn folder(policy: &str) -> Folder {
 #[test]
 fn patterns_stand_for_columns_in_every_command() {
     let folder = folder(POLICY);
-    folder.ok(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--recoding", "r.json"]);
+    let run = folder.run(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--recoding", "r.json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    // A new column of the table that a pattern takes is not released without a word.
+    let noted = "the pattern `*e*` gives the role \"quasi-identifier\" to 2 columns: `age`, `sex`\n";
+    assert!(run.stderr.contains(noted), "{}", run.stderr);
     // The release has no column that matches `na*`.
     assert!(folder.read("out.csv").starts_with("age,sex,zip,diagnosis\n"));
     folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
