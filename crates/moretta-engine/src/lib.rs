@@ -76,7 +76,7 @@ pub use digest::{digest, sha256};
 pub use error::{EngineError, Fault, OutOfMemory};
 pub use formats::Format;
 pub use local::{EngineOptions, LocalEngine};
-pub use memory::{PROCESS_BYTES, memory_to_count, peak_memory_bytes, resident_memory_bytes};
+pub use memory::{PROCESS_BYTES, peak_memory_bytes, resident_memory_bytes};
 pub use parquet::catches_panics;
 pub use source::{Source, same_file};
 pub use staged::StagedFile;

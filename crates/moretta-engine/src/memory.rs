@@ -69,9 +69,9 @@ impl EngineOptions {
     }
 }
 
-/// Memory limit with which the threads may hold `bytes` before their counts are merged: merging takes as much again. A
-/// quarter more, because tables double in size.
-pub fn memory_to_count(bytes: u64) -> u64 {
+/// Memory limit with which the threads may hold `bytes` before their counts are merged: the inverse of
+/// [`EngineOptions::count_budget`]. A quarter more, because tables double in size.
+pub(crate) fn memory_to_count(bytes: u64) -> u64 {
     PROCESS_BYTES + 2 * (bytes + bytes / 4)
 }
 

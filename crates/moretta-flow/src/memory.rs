@@ -37,7 +37,7 @@ use moretta_core::{
     search::{METHODS, Method, MethodEntry, Task, check_supported, method_of},
     text::counted,
 };
-use moretta_engine::{EngineError, EngineOptions, PROCESS_BYTES, memory_to_count, resident_memory_bytes};
+use moretta_engine::{EngineError, EngineOptions, OutOfMemory, PROCESS_BYTES, resident_memory_bytes};
 use moretta_insight::{
     column_sets::ColumnSets,
     kept::KeptSizes,
@@ -251,17 +251,18 @@ impl Session<'_> {
     pub(crate) fn risks_refused(&self, table: &dyn Records, columns: &[String], fault: EngineFault) -> FlowError {
         let EngineFault::Failed { error, .. } = &fault else { return fault.into() };
         let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
-        let rows = account.distinct_rows as f64 / account.read;
-        match self.risks_by_sample(table, columns, rows) {
+        match self.risks_by_sample(table, columns, account) {
             // The limit did not suffice, whatever the estimate says.
             Some(needed) => analysis_refused(needed.max(account.limit + account.limit / 4), account.limit),
             None => FlowError::usage(account.to_string()),
         }
     }
 
-    /// Estimates the memory of an analysis of a table of `rows` distinct rows from its first records. Each further row
-    /// brings as many new values as those of the second half of the sample, which is an upper bound: values repeat.
-    fn risks_by_sample(&self, table: &dyn Records, columns: &[String], rows: f64) -> Option<u64> {
+    /// Estimates the memory of an analysis of a table from its first records and from what counting has needed so far.
+    /// Each further row brings as many new values as those of the second half of the sample, which is an upper bound: values
+    /// repeat.
+    fn risks_by_sample(&self, table: &dyn Records, columns: &[String], account: &OutOfMemory) -> Option<u64> {
+        let rows = account.distinct_rows as f64 / account.read;
         let sample = table.sample(SAMPLE_RECORDS).ok()?;
         let of = |records: usize| Some(RowSize::of(&sample_counts(&sample, records, columns)?));
         let (half, whole) = (of(sample.rows.len() / 2)?, of(sample.rows.len())?);
@@ -279,8 +280,9 @@ impl Session<'_> {
         // Threads know the same values, unless each is in one row.
         let values = (threads * size.values).min(size.values + size.rows);
         let dictionaries = hash_table(values, 24) + 8 * values + 2 * pushed(size.text_bytes);
-        let counting = memory_to_count(row_tables + dictionaries);
-        Some(counting.max(self.risks_needed(&size, counts)))
+        // Merging takes as much again as the tables of the threads.
+        let counting = PROCESS_BYTES + 2 * (row_tables + dictionaries);
+        Some(counting.min(account.needed).max(self.risks_needed(&size, counts)))
     }
 
     /// Explains that counting exceeded the memory limit: what the request needs, estimated from its first records.

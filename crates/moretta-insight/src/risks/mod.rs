@@ -350,16 +350,19 @@ impl Risks {
         (self.pairs, self.worst, self.identifying) = (pairs, worst, named);
     }
 
-    /// What the figures do not count, in a sentence.
+    /// The unit of the figures, in a sentence.
     pub fn unit(&self) -> String {
         match &self.person {
             Some(column) => format!(
-                "records are counted, not persons: `{}` looks like the number of a person who has several records, and all \
-                 of them are found with one",
+                "records are counted, not persons: `{}` looks like the number of a person who has several records, so \
+                 records that are not alone may all be of one person",
                 shown(column)
             ),
-            None => "records are counted, not persons: if a person has several records, all of them are found with one"
-                .to_owned(),
+            None => {
+                "records are counted, not persons: if a person has several records, records that are not alone may all \
+                     be of one person"
+                    .to_owned()
+            }
         }
     }
 
