@@ -55,7 +55,7 @@ fn mean_the_same(one: &Policy, other: &Policy) -> bool {
 /// Help within a section is kept, and so is where a sentence begins. Examples of other models are not a reason.
 #[test]
 fn comments_are_reasons() {
-    let policy = "# Guarantees.\n[privacy]\n# CONFIRM: shared by k records; larger\n#   is safer.\nk = 2 # persons\n\n\
+    let policy = "version = 1\n\n# Guarantees.\n[privacy]\n# CONFIRM: shared by k records; larger\n#   is safer.\nk = 2 # persons\n\n\
                   # Other models:\n# [privacy.lkc]\n\n# CONFIRM: known to others\n# Read as codes: the name\n#   says so.\n\
                   [columns.\"a#b\"]\nrole = \"quasi-identifier\"\nmissing = \"category\" # CONFIRM: in 2 records\n\
                   # For groups use:\n# hierarchy = \"a.csv\"\n# next\n[columns.b]\nrole = \"insensitive\"\n";
