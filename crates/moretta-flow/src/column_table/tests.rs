@@ -58,7 +58,7 @@ fn comments_are_reasons() {
     let policy = "version = 1\n\n# Guarantees.\n[privacy]\n# CONFIRM: shared by k records; larger\n#   is safer.\nk = 2 # persons\n\n\
                   # Other models:\n# [privacy.lkc]\n\n# CONFIRM: known to others\n# Read as codes: the name\n#   says so.\n\
                   [columns.\"a#b\"]\nrole = \"quasi-identifier\"\nmissing = \"category\" # CONFIRM: in 2 records\n\
-                  # For groups use:\n# hierarchy = \"a.csv\"\n# next\n[columns.b]\nrole = \"insensitive\"\n";
+                  # For groups use:\n# hierarchy = \"a.csv\"\n\n# next\n[columns.b]\nrole = \"insensitive\"\n";
     let table = to_table(policy).unwrap();
     let expected = "privacy,policy,,,,,,k = 2,Guarantees. shared by k records; larger is safer. k: persons,no\n\
                     a#b,quasi-identifier,,,category,,,,\"known to others. Read as codes: the name says so. missing: in 2 \
