@@ -29,6 +29,7 @@ use std::{
 use moretta_core::{
     counts::{CountedColumn, Counts},
     engine::{Engine, EngineFault, Records, Sample},
+    memory::{hash_table, pushed},
     policy::{BoundPolicy, MethodChoice},
     profile::Profile,
     release_memory::{ReleaseMemory, RowSize},
@@ -36,7 +37,7 @@ use moretta_core::{
     search::{METHODS, Method, MethodEntry, Task, check_supported, method_of},
     text::counted,
 };
-use moretta_engine::{EngineError, EngineOptions, PROCESS_BYTES, resident_memory_bytes};
+use moretta_engine::{EngineError, EngineOptions, OutOfMemory, PROCESS_BYTES, resident_memory_bytes};
 use moretta_insight::{
     column_sets::ColumnSets,
     kept::KeptSizes,
@@ -231,19 +232,57 @@ impl Session<'_> {
     /// Refuses an analysis of risks that would exceed the memory limit; returns the bytes that it leaves.
     pub(crate) fn check_risk_memory(&self, counts: &Counts) -> Result<Option<u64>, FlowError> {
         let Some(limit) = self.memory_limit() else { return Ok(None) };
-        let (sets, threads) = (ColumnSets::bytes_of(counts), self.engine_options().threads as u64);
-        // The counts exist until the sets are made.
-        let heap = sets + counts.bytes().max(risks::analysis_bytes(&RowSize::of(counts), threads));
-        let needed = process_bytes(heap);
+        let needed = self.risks_needed(&RowSize::of(counts), counts.bytes());
         if needed <= limit {
             return Ok(Some((limit - needed) / 7 * 6));
         }
-        Err(FlowError::usage(format!(
-            "to analyze this table takes about {}, and --memory is {}; use --memory {} or more",
-            size(needed, " "),
-            size(limit, " "),
-            size(needed, "")
-        )))
+        Err(analysis_refused(needed, limit))
+    }
+
+    /// Bytes of the process for an analysis of a table of this size, whose counts take `counts` bytes.
+    fn risks_needed(&self, rows: &RowSize, counts: u64) -> u64 {
+        // The counts exist until the sets are made.
+        let analysis = risks::analysis_bytes(rows, self.engine_options().threads as u64);
+        process_bytes(ColumnSets::bytes_of(rows) + counts.max(analysis))
+    }
+
+    /// Explains that counting for an analysis of risks exceeded the memory limit: what the analysis needs, estimated from
+    /// the first records.
+    pub(crate) fn risks_refused(&self, table: &dyn Records, columns: &[String], fault: EngineFault) -> FlowError {
+        let EngineFault::Failed { error, .. } = &fault else { return fault.into() };
+        let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
+        match self.risks_by_sample(table, columns, account) {
+            // The limit did not suffice, whatever the estimate says.
+            Some(needed) => analysis_refused(needed.max(account.limit + account.limit / 4), account.limit),
+            None => FlowError::usage(account.to_string()),
+        }
+    }
+
+    /// Estimates the memory of an analysis of a table from its first records and from what counting has needed so far.
+    /// Each further row brings as many new values as those of the second half of the sample, which is an upper bound: values
+    /// repeat.
+    fn risks_by_sample(&self, table: &dyn Records, columns: &[String], account: &OutOfMemory) -> Option<u64> {
+        let rows = account.distinct_rows as f64 / account.read;
+        let sample = table.sample(SAMPLE_RECORDS).ok()?;
+        let of = |records: usize| Some(RowSize::of(&sample_counts(&sample, records, columns)?));
+        let (half, whole) = (of(sample.rows.len() / 2)?, of(sample.rows.len())?);
+        let times = (rows - whole.rows as f64).max(0.0) / (whole.rows - half.rows).max(1) as f64;
+        let grown = |half: u64, whole: u64| whole + ((whole - half) as f64 * times) as u64;
+        let size = RowSize {
+            rows: grown(half.rows, whole.rows),
+            columns: whole.columns,
+            values: grown(half.values, whole.values),
+            text_bytes: grown(half.text_bytes, whole.text_bytes),
+        };
+        let threads = self.engine_options().threads as u64;
+        let counts = size.rows * (4 * size.columns + 16) + 64 * size.values + size.text_bytes;
+        let row_tables = pushed(size.rows * 4 * (size.columns + 4)) + hash_table(size.rows, 8);
+        // Threads know the same values, unless each is in one row.
+        let values = (threads * size.values).min(size.values + size.rows);
+        let dictionaries = hash_table(values, 24) + 8 * values + 2 * pushed(size.text_bytes);
+        // Merging takes as much again as the tables of the threads.
+        let counting = PROCESS_BYTES + 2 * (row_tables + dictionaries);
+        Some(counting.min(account.needed).max(self.risks_needed(&size, counts)))
     }
 
     /// Explains that counting exceeded the memory limit: what the request needs, estimated from its first records.
@@ -342,6 +381,16 @@ pub(crate) fn release_refused(fault: EngineFault, releases: usize) -> FlowError 
     let needed =
         PROCESS_BYTES + (account.limit as f64 / account.read.max(0.01)) as u64 + releases as u64 * account.needed / 2;
     FlowError::usage(format!("{account}; use --memory {}", size(needed, "")))
+}
+
+/// Refusal of an analysis of risks.
+fn analysis_refused(needed: u64, limit: u64) -> FlowError {
+    FlowError::usage(format!(
+        "to analyze this table takes about {}, and --memory is {}; use --memory {} or more",
+        size(needed, " "),
+        size(limit, " "),
+        size(needed, "")
+    ))
 }
 
 /// Message for a table that needs more memory than the limit.

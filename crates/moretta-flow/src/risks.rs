@@ -7,6 +7,7 @@ use moretta_core::{
     engine::{EngineFault, Records, Sample},
     observer::Stage,
     policy::InputOptions,
+    schema::Role,
     suggest::nearest,
     text::{count, counted, listed, shown},
 };
@@ -19,12 +20,14 @@ use moretta_insight::{
 use crate::{
     error::FlowError,
     files::{OutputFile, OutputFormat},
-    memory::release_refused,
     session::Session,
 };
 
-/// Records that are read to recognize a first line that is a record. Not tuned.
-const HEADER_SAMPLE: usize = 1_000;
+/// Records that are read to recognize a first line that is a record, and numbers of persons. Not tuned.
+const SAMPLE: usize = 5_000;
+
+/// Maximum number of columns in which a number of persons is looked for: all pairs are compared. Not tuned.
+const MAX_GUESSED: usize = 200;
 
 /// Request of `moretta risks`.
 #[derive(Debug, Clone)]
@@ -46,7 +49,7 @@ impl Session<'_> {
             let engine = self.open(&request.input, &InputOptions::default())?;
             request.output.format(&[OutputFormat::Html], "a page must be named .html; `--json` prints JSON")?;
             request.output.check(&[], &[&engine])?;
-            check_header(&engine.sample(HEADER_SAMPLE)?, &request.input)?;
+            let person = guessed_person(&engine.sample(SAMPLE)?, &request.input)?;
             let columns = chosen(request, engine.columns())?;
             if columns.len() > MAX_COLUMNS {
                 let (found, most) = (count(columns.len() as u64), count(MAX_COLUMNS as u64));
@@ -64,6 +67,7 @@ impl Session<'_> {
             let file = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy().into_owned();
             let found = Risks::of(&sets, (file, &names), &limits, self.observer);
             let mut risks = found.map_err(|_| FlowError::interrupted())?;
+            risks.person = person;
             if !without_text.is_empty() {
                 let columns = counted(without_text.len() as u64, "column", "columns");
                 risks.left_out.push(format!("{columns} without a plain text form: {}", listed(&without_text)));
@@ -96,7 +100,7 @@ impl Session<'_> {
                 _ => None,
             };
             let Some(name) = unsupported.filter(|_| all && columns.len() > 1) else {
-                return Err(release_refused(fault, 1));
+                return Err(self.risks_refused(engine, &columns, fault));
             };
             columns.retain(|column| *column != name);
             without_text.push(format!("`{}`", shown(&name)));
@@ -104,10 +108,19 @@ impl Session<'_> {
     }
 }
 
-/// Refuses a first line that looks like a record: the names of columns are shown.
-fn check_header(sample: &Sample, input: &str) -> Result<(), FlowError> {
+/// Refuses a first line that looks like a record, because the names of columns are shown. Returns the column that looks
+/// like the number of a person with several records.
+fn guessed_person(sample: &Sample, input: &str) -> Result<Option<String>, FlowError> {
     let facts = moretta_guess::facts(&sample.columns, &sample.rows);
-    moretta_guess::name_like_a_value(&facts).map_or(Ok(()), |found| Err(FlowError::headerless(input, found)))
+    if let Some(found) = moretta_guess::name_like_a_value(&facts) {
+        return Err(FlowError::headerless(input, found));
+    }
+    if facts.len() > MAX_GUESSED {
+        return Ok(None);
+    }
+    let guesses = moretta_guess::guess(&facts, &ColumnSets::of_rows(facts.len(), &sample.rows));
+    let person = guesses.columns.into_iter().find(|guess| guess.role == Role::Person);
+    Ok(person.map(|guess| guess.name))
 }
 
 /// The requested columns, each once.

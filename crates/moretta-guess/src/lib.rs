@@ -54,7 +54,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use moretta_core::{
     policy::InputOptions,
     schema::{Kind, Role},
-    text::shown,
+    text::{count, shown},
 };
 use moretta_insight::column_sets::ColumnSets;
 
@@ -174,8 +174,8 @@ pub fn guess(facts: &[ColumnFacts], sets: &ColumnSets) -> Guesses {
     add_neighbors(&mut columns, &relations);
 
     let mut decisions: Vec<Decision> = columns.iter().map(detect::decide).collect();
-    table::choose_class(&mut decisions);
-    table::choose_person(&mut decisions, &columns);
+    table::choose_class(&mut decisions, &columns, &relations);
+    table::choose_person(&mut decisions, &columns, (sets, &at_of));
     table::choose_household(&mut decisions, &columns);
     table::agree_on_roles(&mut decisions, &columns, &relations);
     table::settle_kept(&mut decisions, &columns, (sets, &at_of), &relations);
@@ -259,6 +259,7 @@ fn to_guess(
         if let Shape::Dates(style) = look.shape {
             notes.extend(date_note(style));
         }
+        notes.extend(placeholder_note(look, kind));
     }
     if look.has_star {
         notes.push("One value is `*`, which means a suppressed value: is this file already a release?".to_owned());
@@ -276,6 +277,20 @@ fn to_guess(
         notes,
         guard,
     }
+}
+
+/// Returns a note if a frequent value looks like one that stands for a missing value. A frequent 0 is an ordinary amount.
+fn placeholder_note(look: &Look, kind: Kind) -> Option<String> {
+    let (records, is_number) = (look.placeholder, kind == Kind::Number);
+    let found = records > 0 && (!is_number || look.numbers().is_some_and(|numbers| numbers.low < 0.0));
+    found.then(|| {
+        format!(
+            "One value is in {} of {} records and looks like a placeholder for a missing value (zeros, nines, or the first \
+             day of a calendar). If it is one, list it under `missing` in [input].",
+            count(records),
+            count(look.present)
+        )
+    })
 }
 
 /// Returns a note if the dates have no unique format.

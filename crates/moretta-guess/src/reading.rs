@@ -55,10 +55,12 @@ pub(crate) fn of(column: &Evidence<'_>, proposed: Option<&Reading>, named_by: Op
             proposed.filter(|reading| reading.has_prefixes).cloned().unwrap_or_else(|| Reading::prefixes(note))
         }
         Shape::Numbers(numbers) if numbers.whole => match proposed {
-            Some(reading) if reading.has_prefixes && numbers.digits.is_none() => Reading::prefixes(
-                "Postcodes are read as codes, not as numbers. They have different lengths: a spreadsheet may have removed \
+            Some(reading) if reading.has_prefixes && numbers.digits.is_none() && column.look.placeholder == 0 => {
+                Reading::prefixes(
+                    "Postcodes are read as codes, not as numbers. They have different lengths: a spreadsheet may have removed \
                  zeros at the start.",
-            ),
+                )
+            }
             _ => whole_numbers(column, proposed, named_by),
         },
         Shape::Numbers(_) => match proposed {

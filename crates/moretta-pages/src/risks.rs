@@ -55,6 +55,7 @@ fn found(risks: &Risks) -> Markup {
                     (glance(&format!("of the records are found with {}", few(of.size)), &percent(of.share_so_far)))
                 }
             }
+            p.note { (in_code(&capitalized(&risks.unit()))) "." }
             @for sentence in &risks.left_out { p.note.warning { strong { "Not counted: " } (in_code(sentence)) "." } }
         }
     }

@@ -133,7 +133,7 @@ impl fmt::Display for ColumnMismatch {
             f.write_str("\nmore than once in the input:")?;
             repeated.try_for_each(|name| write!(f, "\n  `{}`", shown(name)))?;
         }
-        let roles = "(identifier, quasi-identifier, sensitive, class or insensitive)";
+        let roles = "(identifier, quasi-identifier, sensitive, class, insensitive, person or household)";
         match &self.undeclared[..] {
             [] => Ok(()),
             [name] => {

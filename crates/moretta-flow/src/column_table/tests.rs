@@ -52,6 +52,21 @@ fn mean_the_same(one: &Policy, other: &Policy) -> bool {
         && (&one.release, &one.input) == (&other.release, &other.input)
 }
 
+/// Help within a section is kept, and so is where a sentence begins. Examples of other models are not a reason.
+#[test]
+fn comments_are_reasons() {
+    let policy = "version = 1\n\n# Guarantees.\n[privacy]\n# CONFIRM: shared by k records; larger\n#   is safer.\nk = 2 # persons\n\n\
+                  # Other models:\n# [privacy.lkc]\n\n# CONFIRM: known to others\n# Read as codes: the name\n#   says so.\n\
+                  [columns.\"a#b\"]\nrole = \"quasi-identifier\"\nmissing = \"category\" # CONFIRM: in 2 records\n\
+                  # For groups use:\n# hierarchy = \"a.csv\"\n\n# next\n[columns.b]\nrole = \"insensitive\"\n";
+    let table = to_table(policy).unwrap();
+    let expected = "privacy,policy,,,,,,k = 2,Guarantees. shared by k records; larger is safer. k: persons,no\n\
+                    a#b,quasi-identifier,,,category,,,,\"known to others. Read as codes: the name says so. missing: in 2 \
+                    records. For groups use: hierarchy = \"\"a.csv\"\"\",no\nb,insensitive,,,,,,,next,yes\n";
+    assert_eq!(table.split_once('\n').unwrap().1, expected);
+    assert_eq!(to_table(&to_policy(&table).unwrap()).unwrap(), table);
+}
+
 /// Spreadsheets write `TRUE`, and their users begin words with a capital letter.
 #[test]
 fn words_have_no_case() {

@@ -121,11 +121,7 @@ impl<'t> Comments<'t> {
     fn cell(&self, column: &str, entry: &Entry) -> String {
         let Some(comment) = comment_above(self.text, entry) else { return String::new() };
         match column {
-            "reason" => {
-                let lines = self.text[comment].lines().map(|line| line.trim().trim_start_matches('#').trim());
-                let words = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-                words.trim_start_matches("CONFIRM").trim_start_matches(':').trim().to_owned()
-            }
+            "reason" => self.reason(comment),
             "confirmed" => {
                 let end = self.starts.iter().find(|start| **start > comment.start).copied();
                 let own = &self.text[comment.start..end.unwrap_or(self.text.len())];
@@ -134,6 +130,55 @@ impl<'t> Comments<'t> {
             _ => String::new(),
         }
     }
+
+    /// The comments of an entry as one text: those above it, and those within its section up to the first empty line. A
+    /// comment behind a value begins with its key. A line that is not indented begins a sentence.
+    fn reason(&self, above: Range<usize>) -> String {
+        let mut reason = String::new();
+        let end = self.starts.iter().find(|start| **start > above.start).copied().unwrap_or(self.text.len());
+        let within = self.text[above.end..end.max(above.end)].lines().take_while(|line| !line.is_empty());
+        for line in self.text[above].lines().chain(within) {
+            let Some((value, comment)) = split_comment(line) else { continue };
+            let (key, words) = (value.split_once('=').map(|(key, _)| key.trim()), comment.trim());
+            let words = words.strip_prefix("CONFIRM").map_or(words, |words| words.trim_start_matches(':').trim());
+            if words.is_empty() {
+                continue;
+            }
+            let is_indented = key.is_none() && comment.starts_with("  ");
+            let starts = key.is_some() || (!is_indented && words.starts_with(char::is_uppercase));
+            if starts && !reason.is_empty() && !reason.ends_with(['.', ':', ';', '?', '!']) {
+                reason.push('.');
+            }
+            if !reason.is_empty() {
+                reason.push(' ');
+            }
+            if let Some(key) = key {
+                reason.push_str(key);
+                reason.push_str(": ");
+            }
+            reason.push_str(words);
+        }
+        reason
+    }
+}
+
+/// Splits a line at the mark of its comment; `None` without a comment. A mark in quotes is part of a text.
+fn split_comment(line: &str) -> Option<(&str, &str)> {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, character) in line.char_indices() {
+        match (quote, character) {
+            (None, '#') => return Some((&line[..at], &line[at + 1..])),
+            (None, '"' | '\'') => quote = Some(character),
+            (Some('"'), '\\') if !is_escaped => {
+                is_escaped = true;
+                continue;
+            }
+            (Some(open), _) if open == character && !is_escaped => quote = None,
+            _ => {}
+        }
+        is_escaped = false;
+    }
+    None
 }
 
 /// The comment lines directly above an entry; empty at its line if there are none.

@@ -20,10 +20,12 @@ const THINGS: &[&str] = &[
 ];
 
 fn unique(column: &Evidence<'_>) -> Decision {
-    let is_id = column.look.shape == Shape::Uuids
-        || column.words.says_id()
-        || column.look.has_form_of_ids
-        || column.look.is_running_number();
+    // Amounts have five digits, too.
+    let has_form = match &column.look.shape {
+        Shape::Numbers(numbers) => numbers.digits.is_some_and(|digits| digits >= 5),
+        shape => *shape == Shape::Uuids || column.look.has_form_of_ids,
+    };
+    let is_id = has_form || column.words.says_id() || column.look.is_running_number();
     let what = if is_id { "looks like an id" } else { "it names nearly every record" };
     Decision::new(Role::Identifier, format!("{}: {what}, so it is removed", column.amount_in_records()))
 }
@@ -99,7 +101,9 @@ pub(super) fn unique_name(column: &Evidence<'_>) -> Option<Decision> {
 pub(super) fn foreign(column: &Evidence<'_>) -> Option<Decision> {
     let may_be_id = match &column.look.shape {
         Shape::Numbers(numbers) => numbers.whole,
-        Shape::Code | Shape::Texts => true,
+        // Words are no ids, unless the name leaves no doubt: `Bescheid` ends like one.
+        Shape::Texts => column.look.has_digits || column.words.has_word_for_id(),
+        Shape::Code => true,
         _ => false,
     };
     if !(column.words.says_id() && may_be_id && column.look.present >= ENOUGH) {

@@ -49,6 +49,8 @@ pub(crate) struct Decision {
     pub class: Option<(u8, String)>,
     /// How likely the column is the number of a person: 2 by its name, 1 by its values.
     pub person: u8,
+    /// Whether the column says what a person suffers from: if not all sensitive columns can stay unchanged, this one does.
+    pub is_diagnosis: bool,
     /// Whether the column is not needed to find people, so that it is removed if it singles them out.
     pub is_dispensable: bool,
 }
@@ -63,6 +65,7 @@ impl Decision {
             reading: None,
             class: None,
             person: 0,
+            is_diagnosis: false,
             is_dispensable: false,
         }
     }
@@ -100,7 +103,7 @@ const DETECTORS: &[Detector] = &[
     // The values are of a known kind.
     dates::dates, known::sexes, known::marital_statuses, named::identifier, ids::unique_text, known::medical, known::outcomes,
     // The name says it, and the values fit.
-    weights::named, named::topic,
+    weights::named, named::count, named::topic,
     // Neither is known.
     ids::unique_number, dates::years, ids::blocks, ids::mostly_unique, unknown::measurement, unknown::anything,
 ];

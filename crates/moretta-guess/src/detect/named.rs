@@ -17,6 +17,16 @@ pub(super) fn identifier(column: &Evidence<'_>) -> Option<Decision> {
         .then(|| Decision::new(Role::Identifier, format!("the name suggests {}, so it is removed", topic.what)))
 }
 
+/// Small whole numbers under a name that starts with a word for a count: `number_inpatient`, `NUMYOUNG`.
+pub(super) fn count(column: &Evidence<'_>) -> Option<Decision> {
+    let numbers = column.look.numbers()?;
+    let are_counts = numbers.whole && numbers.low >= 0.0 && numbers.high < 1_000.0 && !numbers.has_outlier;
+    (are_counts && column.words.starts_like_a_count() && column.look.has_few_values()).then(|| {
+        let why = format!("the name suggests a count, with {}: an attacker may know it", column.amount());
+        Decision::new(Role::QuasiIdentifier, why).reads(Reading::number("the name says a count"))
+    })
+}
+
 pub(super) fn topic(column: &Evidence<'_>) -> Option<Decision> {
     let topic = column.words.topic(&column.look)?;
     let says = |rest: &str| format!("the name suggests {}, with {}: {rest}", topic.what, column.amount());
@@ -26,7 +36,7 @@ pub(super) fn topic(column: &Evidence<'_>) -> Option<Decision> {
             let few = topic.meaning == Meaning::Identifier
                 || (column.look.has_few_values() && !column.look.has_form_of_names);
             if few && column.look.present >= ENOUGH {
-                let why = says("too few to identify a person, but an attacker may know it");
+                let why = format!("{}: too few to identify a person, but an attacker may know it", column.amount());
                 Decision::new(Role::QuasiIdentifier, why)
             } else {
                 Decision::new(Role::Identifier, format!("the name suggests {}, so it is removed", topic.what))
@@ -50,13 +60,18 @@ pub(super) fn topic(column: &Evidence<'_>) -> Option<Decision> {
                 _ => decision,
             }
         }
-        Meaning::Sensitive => Decision::new(Role::Sensitive, says("an attacker should not learn it")),
+        Meaning::Sensitive => {
+            let is_diagnosis = column.look.different > 2 && column.words.says_diagnosis();
+            Decision { is_diagnosis, ..Decision::new(Role::Sensitive, says("an attacker should not learn it")) }
+        }
+        // A rare value could still point to a person.
+        Meaning::Technical | Meaning::Opinion if column.look.least < ENOUGH => return None,
         Meaning::Technical => {
             let why = says("no property of a person, and each value is shared by many records");
-            // A rare value could still point to a person.
-            if column.look.least < ENOUGH {
-                return None;
-            }
+            Decision::new(Role::Insensitive, why)
+        }
+        Meaning::Opinion => {
+            let why = says("others hardly know it, and each value is shared by many records");
             Decision::new(Role::Insensitive, why)
         }
     };

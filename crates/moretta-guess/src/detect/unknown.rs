@@ -1,6 +1,6 @@
 //! Columns without evidence: in doubt, an attacker may know them.
 
-use moretta_core::schema::Role;
+use moretta_core::{schema::Role, text::count};
 
 use super::{Decision, Evidence};
 
@@ -19,6 +19,14 @@ pub(super) fn measurement(column: &Evidence<'_>) -> Option<Decision> {
 }
 
 pub(super) fn anything(column: &Evidence<'_>) -> Option<Decision> {
-    let why = format!("{}; in doubt, an attacker may know it", column.amount());
+    let look = &column.look;
+    let amount = match (look.different, look.missing) {
+        (1, 0) if !column.complete => {
+            format!("the same value in the first {} records, but later ones are unknown", count(look.present))
+        }
+        (1, missing) if missing > 0 => "one value or none".to_owned(),
+        _ => column.amount(),
+    };
+    let why = format!("{amount}; in doubt, an attacker may know it");
     Some(Decision::new(Role::QuasiIdentifier, why).in_doubt())
 }

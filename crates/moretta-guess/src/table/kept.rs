@@ -18,8 +18,8 @@ fn is_kept(role: Role) -> bool {
 
 /// Makes unchanged columns quasi-identifiers until at most a hundredth of the records is unique in those that remain.
 ///
-/// Columns are accepted one by one: the class, then sensitive columns, then others, those with fewer values first, so
-/// that as many as possible stay. A column that follows from a quasi-identifier would disclose it, unless a privacy model
+/// Columns are accepted one by one: the class, then diagnoses, other sensitive columns and others, those with fewer values
+/// first, so that as many as possible stay. A column that follows from a quasi-identifier would disclose it, unless a privacy model
 /// guards it; it does not stay.
 pub(crate) fn settle_kept(
     decisions: &mut [Decision],
@@ -29,8 +29,9 @@ pub(crate) fn settle_kept(
 ) {
     let order = |at: usize| match decisions[at].role {
         Role::Class => 0,
-        Role::Sensitive => 1,
-        _ => 2,
+        Role::Sensitive if decisions[at].is_diagnosis => 1,
+        Role::Sensitive => 2,
+        _ => 3,
     };
     let varies = |at: usize| sets.distinct(&[at_of[at]]) > 1;
     let mut kept: Vec<usize> = (0..decisions.len()).filter(|&at| is_kept(decisions[at].role) && varies(at)).collect();

@@ -24,7 +24,9 @@ impl Relations {
     pub fn of(columns: &[Evidence<'_>], sets: &ColumnSets, at_of: &[usize]) -> Self {
         let distinct: Vec<u64> = at_of.iter().map(|&at| sets.distinct(&[at])).collect();
         let is_evident = |from: usize, to: usize| {
-            let repeated = sets.records().saturating_sub(distinct[from]) as f64;
+            // The most frequent value often is a missing one; one value says nothing about the others.
+            let largest = columns[from].look.most.max(columns[from].look.missing);
+            let repeated = (sets.records() + 1).saturating_sub(distinct[from] + largest) as f64;
             from != to
                 && distinct[from] >= distinct[to]
                 && distinct[to] > 1

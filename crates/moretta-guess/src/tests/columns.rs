@@ -7,12 +7,12 @@ use super::{dice::Dice, guess_rows, names_of_people, parsed};
 use crate::Guess;
 
 /// A column: its name, its role, and its type if that matters.
-type Expected = (&'static str, Role, Option<Kind>);
+pub(super) type Expected = (&'static str, Role, Option<Kind>);
 
 use Kind::{Category, Date, Number};
 use Role::{Class, Household, Identifier, Insensitive, Person, QuasiIdentifier, Sensitive};
 
-fn assert_guesses(expected: &[Expected], rows: Vec<Vec<String>>) -> Vec<Guess> {
+pub(super) fn assert_guesses(expected: &[Expected], rows: Vec<Vec<String>>) -> Vec<Guess> {
     let names: Vec<&str> = expected.iter().map(|(name, ..)| *name).collect();
     let guesses = guess_rows(&names, rows);
     parsed(&guesses);
@@ -35,7 +35,7 @@ fn assert_guesses(expected: &[Expected], rows: Vec<Vec<String>>) -> Vec<Guess> {
     guesses.columns
 }
 
-fn note_of<'a>(columns: &'a [Guess], name: &str) -> &'a [String] {
+pub(super) fn note_of<'a>(columns: &'a [Guess], name: &str) -> &'a [String] {
     &columns.iter().find(|column| column.name == name).expect("a column of the table").notes
 }
 

@@ -3,6 +3,7 @@
 mod always;
 mod columns;
 mod dice;
+mod offices;
 mod people;
 mod real;
 

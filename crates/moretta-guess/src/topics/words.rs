@@ -3,7 +3,7 @@
 /// Words for an id.
 const ID: &[&str] = &["id", "uid", "uuid", "guid", "pid", "identifier", "key", "rowid", "kennung", "schlüssel"];
 /// Words for an id or a count; the values decide.
-const NUMBER: &[&str] = &["number", "no", "nr", "nbr", "nummer", "index", "ref"];
+const NUMBER: &[&str] = &["number", "no", "nr", "nbr", "nummer", "index", "ref", "numéro", "numero", "número"];
 /// Ends of words for an id: `fallnummer`, `UTILITYID`.
 const ID_ENDS: &[&str] = &["id", "nr", "nbr", "no", "nummer", "number", "key", "kennung", "schlüssel"];
 /// Words with such an end that mean something else.
@@ -12,6 +12,7 @@ const NO_IDS: &[&str] = &[
     "paid", "unpaid", "prepaid", "aid", "valid", "invalid", "covid", "mid", "solid", "acid", "thyroid", "steroid", "grid",
     "hybrid", "android", "opioid", "lipid", "rapid", "void", "kid", "bid", "liquid", "avoid", "did", "fluid", "hiv", "monkey",
     "turkey", "casino", "piano", "inno", "recid", "arachnoid", "typhoid", "medicaid", "plaid", "squid",
+    "bescheid", "entscheid", "suizid", "pestizid",
 ];
 /// Persons that have a number in a table.
 #[rustfmt::skip]
@@ -19,7 +20,8 @@ const PERSONS: &[&str] = &[
     "person", "personen", "pers", "patient", "patienten", "pat", "customer", "cust", "client", "klient", "klienten", "kunde",
     "kunden", "subject", "subj", "proband", "probanden", "respondent", "member", "mitglied", "mitglieds", "student",
     "schüler", "schueler", "employee", "emp", "personal", "user", "beneficiary", "versicherten", "individual",
-    "participant", "teilnehmer", "citizen", "voter", "insured", "persona", "paciente", "cliente",
+    "participant", "teilnehmer", "citizen", "voter", "insured", "persona", "personne", "paciente", "paziente", "cliente",
+    "assuré", "assure", "usager", "usuario", "utente", "assistito", "alumno", "élève", "eleve", "étudiant", "etudiant",
 ];
 /// Groups of persons that live together.
 const HOUSEHOLDS: &[&str] = &[
@@ -35,6 +37,9 @@ const HOUSEHOLDS: &[&str] = &[
     "ménage",
     "menage",
     "foyer",
+    "hogar",
+    "famiglia",
+    "familia",
 ];
 /// Names that mean the number of a household without a further word.
 const HOUSEHOLD_IDS: &[&str] = &["hid", "hhid", "hhnr", "famid", "hhn"];
@@ -85,6 +90,17 @@ impl Words {
         self.has_any(ID) || self.words.iter().any(is_id)
     }
 
+    /// Whether a word of the name means an id, not only the end of one.
+    pub fn has_word_for_id(&self) -> bool {
+        self.has_any(ID)
+    }
+
+    /// Whether the name says an illness.
+    pub fn says_diagnosis(&self) -> bool {
+        self.has_part(&["diag", "disease", "illness", "krankheit", "maladie", "enfermedad", "malattia", "patolog"])
+            || self.has_any(&["icd", "icd9", "icd10", "dx"])
+    }
+
     /// Whether the name is a word for an id and nothing else.
     pub fn is_only_id(&self) -> bool {
         !self.words.is_empty() && self.words.iter().all(|word| ID.contains(&word.as_str()))
@@ -132,7 +148,7 @@ impl Words {
 
     /// Whether the name starts with a short word for a count: `NUMYOUNG`.
     pub fn starts_like_a_count(&self) -> bool {
-        ["num", "anz", "nof"].iter().any(|start| self.joined.starts_with(start))
+        ["num", "anz", "nof", "nb"].iter().any(|start| self.joined.starts_with(start))
     }
 
     pub fn has_any(&self, candidates: &[&str]) -> bool {

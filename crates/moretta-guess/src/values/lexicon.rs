@@ -8,37 +8,40 @@
 const FIRST_NAMES: &[&str] = &[
     "achim", "adam", "adrian", "ahmed", "alan", "albert", "alejandro", "alessandro", "alex", "alexander",
     "alexandra", "ali", "alice", "alicia", "amanda", "amy", "ana", "anastasia", "andrea", "andreas", "andrew",
-    "andrzej", "angela", "ann", "anna", "anne", "annette", "anthony", "antoine", "antonio", "arthur", "ashley",
-    "ayşe", "barbara", "beatrice", "ben", "benjamin", "bernd", "betty", "birgit", "bob", "brandon", "brenda",
-    "brian", "brigitte", "bruce", "camille", "carl", "carla", "carlos", "carmen", "carol", "caroline", "catherine",
-    "chantal", "charles", "chiara", "christian", "christina", "christine", "christoph", "christopher", "claire",
-    "claudia", "claus", "cristina", "céline", "dale", "daniel", "daniela", "david", "deborah", "dennis", "diana",
-    "diane", "diego", "dieter", "dirk", "donald", "donna", "dorothy", "douglas", "edward", "elena", "elisabeth",
-    "elizabeth", "emily", "emma", "enrique", "eric", "erika", "ernst", "esther", "eva", "evelyn", "fatma", "felix",
-    "fernando", "florian", "frances", "francesca", "francesco", "francisco", "frank", "franz", "françois",
-    "friedrich", "frédéric", "gabriel", "gabriele", "gary", "george", "gerald", "gerhard", "gisela", "giulia",
-    "giuseppe", "gloria", "greg", "gregory", "guillaume", "günter", "günther", "hannah", "hans", "harold", "hasan",
-    "heather", "heike", "heinz", "helen", "helga", "helmut", "henry", "herbert", "hermann", "horst", "hugo",
-    "ibrahim", "ines", "ingrid", "irene", "isabel", "isabelle", "ivan", "jack", "jacob", "jacqueline", "james",
-    "jan", "jane", "janet", "janice", "jason", "javier", "jean", "jeffrey", "jennifer", "jeremy", "jerry",
-    "jessica", "jesús", "joan", "joao", "joe", "johann", "johannes", "john", "jonas", "jonathan", "jorge", "jose",
-    "josef", "joseph", "joshua", "josé", "juan", "judith", "judy", "julia", "julie", "julien", "jürgen", "karen",
-    "karin", "karl", "katarzyna", "katharina", "katherine", "kathleen", "keith", "kelly", "kenneth", "kevin",
-    "kimberly", "klaus", "kurt", "larry", "lars", "laura", "laurent", "lea", "leon", "linda", "lisa", "louis",
-    "luca", "lucas", "lucia", "luis", "lukas", "léa", "manfred", "manuel", "marc", "marco", "marcus", "margaret",
-    "maria", "marie", "mario", "marion", "mark", "markus", "marta", "martha", "martin", "martina", "mary", "matteo",
-    "matthew", "matthias", "max", "mehmet", "melissa", "mia", "michael", "michaela", "michelle", "miguel",
-    "mohamed", "mohammed", "monica", "monika", "mustafa", "nancy", "natalie", "nathalie", "nicholas", "nicolas",
-    "nicole", "nina", "noah", "olaf", "oliver", "olivia", "olivier", "oscar", "pablo", "pamela", "paola", "paolo",
-    "pascal", "patricia", "patrick", "paul", "paula", "pedro", "peter", "petra", "philip", "philipp", "philippe",
-    "pierre", "rachel", "rafael", "rainer", "ralf", "ralph", "ramón", "raymond", "rebecca", "renate", "ricardo",
-    "richard", "robert", "roberto", "roger", "roland", "rolf", "ronald", "rosa", "roy", "ruth", "ryan", "sabine",
-    "samantha", "samuel", "sandra", "sara", "sarah", "scott", "sean", "sebastian", "sergio", "sharon", "shirley",
-    "silvia", "simon", "simone", "sofia", "sophia", "sophie", "stefan", "stefanie", "stephanie", "stephen",
-    "steven", "sue", "susan", "susanne", "sven", "sylvia", "sylvie", "teresa", "theresa", "thomas", "thérèse",
-    "timothy", "tobias", "tom", "tyler", "ulrich", "ursula", "uwe", "valérie", "vanessa", "victor", "victoria",
-    "vincent", "virginia", "véronique", "walter", "werner", "wilhelm", "william", "wolfgang", "yannick", "yusuf",
-    "yves", "zeynep",
+    "andrzej", "andré", "andrés", "angela", "anita", "ann", "anna", "anne", "annette", "anthony", "antoine",
+    "antonio", "arthur", "ashley", "aurélie", "ayşe", "barbara", "beatrice", "ben", "benjamin", "benoît", "bernd",
+    "betty", "birgit", "bob", "brandon", "brenda", "brian", "brigitte", "bruce", "camila", "camille", "carl",
+    "carla", "carlos", "carmen", "carol", "caroline", "catherine", "chantal", "charles", "chiara", "chloé",
+    "christian", "christina", "christine", "christoph", "christopher", "claire", "claudia", "claus", "cristina",
+    "céline", "dale", "daniel", "daniela", "david", "davide", "deborah", "dennis", "diana", "diane", "diego",
+    "dieter", "dirk", "donald", "donna", "dorothy", "douglas", "edward", "elena", "elisa", "elisabeth",
+    "elizabeth", "emily", "emma", "enrique", "eric", "erika", "ernst", "esther", "eva", "evelyn", "fatma",
+    "federica", "felix", "fernando", "florian", "frances", "francesca", "francesco", "francisco", "frank", "franz",
+    "françois", "friedrich", "frédéric", "gabriel", "gabriele", "gary", "george", "gerald", "gerhard", "giorgio",
+    "giovanni", "gisela", "giulia", "giuseppe", "gloria", "greg", "gregory", "guillaume", "günter", "günther",
+    "hannah", "hans", "harold", "hasan", "heather", "heike", "heinz", "helen", "helga", "helmut", "henry",
+    "herbert", "hermann", "horst", "hugo", "hélène", "ibrahim", "ines", "ingrid", "inés", "irene", "isabel",
+    "isabelle", "ivan", "jack", "jacob", "jacqueline", "jamal", "james", "jan", "jane", "janet", "janice", "jason",
+    "javier", "jean", "jeffrey", "jennifer", "jeremy", "jerry", "jessica", "jesús", "joan", "joao", "joe",
+    "johann", "johannes", "john", "jonas", "jonathan", "jorge", "jose", "josef", "joseph", "joshua", "josé",
+    "juan", "judith", "judy", "julia", "julie", "julien", "jérôme", "jürgen", "karen", "karin", "karl",
+    "katarzyna", "katharina", "katherine", "kathleen", "keith", "kelly", "kenneth", "kevin", "kimberly", "klaus",
+    "kurt", "larry", "lars", "laura", "laurent", "lea", "leon", "linda", "lisa", "louis", "luca", "lucas", "lucia",
+    "lucía", "luis", "lukas", "léa", "manfred", "manon", "manuel", "marc", "marco", "marcus", "margaret", "maria",
+    "marie", "mario", "marion", "mark", "markus", "marta", "martha", "martin", "martina", "martín", "mary",
+    "maría", "mathieu", "matteo", "matthew", "matthias", "max", "mehmet", "melissa", "mia", "michael", "michaela",
+    "michelle", "miguel", "mohamed", "mohammed", "monica", "monika", "mustafa", "nancy", "natalie", "nathalie",
+    "nicholas", "nicolas", "nicole", "nina", "noah", "noémie", "olaf", "oliver", "olivia", "olivier", "oscar",
+    "pablo", "pamela", "paola", "paolo", "pascal", "patricia", "patrick", "paul", "paula", "pedro", "peter",
+    "petra", "philip", "philipp", "philippe", "pierre", "rachel", "rafael", "rainer", "ralf", "ralph", "ramón",
+    "raymond", "raúl", "rebecca", "renate", "rené", "ricardo", "richard", "robert", "roberta", "roberto", "roger",
+    "roland", "rolf", "ronald", "rosa", "roy", "ruth", "ryan", "sabine", "salvatore", "samantha", "samuel",
+    "sandra", "sara", "sarah", "scott", "sean", "sebastian", "sergio", "sharon", "shirley", "silvia", "simon",
+    "simona", "simone", "sofia", "sofía", "sophia", "sophie", "stefan", "stefanie", "stefano", "stephanie",
+    "stephen", "steven", "stéphane", "sue", "susan", "susanne", "sven", "sylvia", "sylvie", "sébastien", "teresa",
+    "theresa", "thibault", "thomas", "théo", "thérèse", "timothy", "tobias", "tom", "tyler", "tyrone", "ulrich",
+    "ursula", "uwe", "valentina", "valérie", "vanessa", "victor", "victoria", "vincent", "virginia", "véronique",
+    "walter", "werner", "wilhelm", "william", "wolfgang", "yannick", "yusuf", "yves", "zeynep", "élodie",
 ];
 
 /// Frequent surnames of several languages, sorted.
@@ -91,7 +94,8 @@ const ILLNESSES: &[&str] = &[
     "demenz", "schizo", "migrain", "migräne", "pneumon", "bronch", "sinusit", "arthr", "gastr", "hepat", "nephr",
     "dermat", "krankheit", "erkrankung", "störung", "schmerz", "maladie", "trouble", "lésion", "fibrillation",
     "ischaem", "ischem", "ischäm", "psycho", "alkohol", "alcohol", "hiv", "aids", "sepsis", "ulcer", "ulkus",
-    "hernia", "hernie", "lymphom", "leukemi", "leukämi",
+    "hernia", "hernie", "lymphom", "leukemi", "leukämi", "asma", "cáncer", "depresión", "hipertens", "ipertens",
+    "cardiopat", "enfermedad", "malattia", "patolog", "infección", "infezion", "fractur", "frattura", "fibrilaci", "ictus",
 ];
 
 fn is_in(list: &[&str], word: &str) -> bool {
@@ -102,8 +106,10 @@ fn is_in(list: &[&str], word: &str) -> bool {
 /// of a name (`van`, `de`), in any of the orders `Ada King`, `KING, Ada` and `King, Mrs. A. (Ada Byron)`. Digits at the
 /// end of a word, as in synthetic data, are allowed.
 pub(super) fn has_form_of_name(text: &str) -> bool {
-    const PARTICLES: &[&str] =
-        &["van", "von", "der", "den", "de", "del", "della", "da", "di", "la", "le", "zu", "y", "bin", "al"];
+    const PARTICLES: &[&str] = &[
+        "van", "von", "der", "den", "de", "del", "della", "da", "di", "la", "le", "zu", "y", "bin", "al", "med",
+        "dent", "rer", "nat", "phil",
+    ];
     let mut words = 0;
     text.split_whitespace().all(|word| {
         words += 1;
@@ -121,12 +127,49 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Whether a word of the text is a frequent first name or surname.
-pub(super) fn has_known_name(text: &str) -> bool {
+fn has_known_name(text: &str) -> bool {
     words(text).any(|word| is_in(FIRST_NAMES, &word) || is_in(SURNAMES, &word))
 }
 
+/// Whether a word of the text is a frequent first name.
+fn has_first_name(text: &str) -> bool {
+    words(text).any(|word| is_in(FIRST_NAMES, &word))
+}
+
+/// One or two words of lower-case letters, as in tables whose names were folded: `mary`, `garcia lopez`.
+pub(super) fn is_folded_name(text: &str) -> bool {
+    let mut words = 0;
+    text.split_whitespace().all(|word| {
+        words += 1;
+        word.chars().all(|c| c.is_lowercase() || matches!(c, '-' | '\''))
+    }) && (1..=2).contains(&words)
+}
+
+/// Whether texts, with their numbers of records, are names of persons. The fewer there are, the more of them must be known:
+/// a few towns and colors are names, too. Of many names most are rare, but those of most records are known.
+pub(super) fn are_names(values: &[(&str, u64)]) -> bool {
+    let share =
+        |test: fn(&str) -> bool| values.iter().filter(|(text, _)| test(text)).count() as f64 / values.len() as f64;
+    if values.len() < 5 {
+        return false;
+    }
+    let known_records = || {
+        let sum = |known: bool| {
+            values.iter().filter(|(text, _)| !known || has_known_name(text)).map(|(_, n)| *n as f64).sum::<f64>()
+        };
+        sum(true) / sum(false)
+    };
+    let (has_form, is_folded) = (share(has_form_of_name) >= 0.9, share(is_folded_name) >= 0.9);
+    if has_form && (share(has_title) >= 0.5 || share(has_first_name) >= 0.5) {
+        return true;
+    }
+    // Occupations in lower case are surnames (`baker`), but hardly one in five.
+    let min_share = if has_form { 0.125 } else { 0.2 };
+    values.len() >= 20 && (has_form || is_folded) && (share(has_known_name) >= min_share || known_records() >= 0.4)
+}
+
 /// Whether the text begins with a title and goes on.
-pub(super) fn has_title(text: &str) -> bool {
+fn has_title(text: &str) -> bool {
     let mut words = words(text);
     words.next().is_some_and(|word| TITLES.contains(&word.as_str())) && words.next().is_some()
 }
@@ -145,6 +188,29 @@ mod tests {
     #[test]
     fn lists_are_sorted() {
         assert!(FIRST_NAMES.is_sorted() && SURNAMES.is_sorted());
+    }
+
+    #[test]
+    fn few_names_and_folded_names() {
+        let are_names = |texts: &[&str]| are_names(&texts.iter().map(|text| (*text, 1)).collect::<Vec<_>>());
+        assert!(are_names(&["Frau Meier", "Herr Krause", "Frau Yılmaz", "Herr Dr. Voss", "Frau Lange-Bruns"]));
+        assert!(are_names(&["Giulia", "Marco", "Luca", "Ludovica", "Ermenegilda", "Chiara"]));
+        assert!(!are_names(&["Brown", "Green", "Gray", "Blue", "Hazel", "Amber"]), "colors");
+        assert!(!are_names(&["San Marino", "Austria", "Germany", "Italy", "France", "Spain"]), "countries");
+        let folded =
+            ["mary", "james", "deshawn", "latoya", "kadeem"].map(|name| [name.to_owned(), format!("{name}lyn")]);
+        let folded: Vec<String> = folded.iter().flatten().flat_map(|name| [name.clone(), format!("{name}a")]).collect();
+        let mut folded: Vec<&str> = folded.iter().map(String::as_str).collect();
+        folded.extend(["paul", "anna", "garcia lopez", "o'hara"]);
+        assert!(are_names(&folded), "{folded:?}");
+        let jobs = "cook carpenter smith nurse plumber driver clerk painter roofer waiter tailor teacher farmer miner \
+                    welder printer dentist lawyer pilot porter sailor";
+        let jobs: Vec<&str> = jobs.split_whitespace().collect();
+        assert!(!are_names(&jobs));
+        let frequent = |text: &'static str| (text, if text == "taylor" { 20 } else { 1 });
+        assert!(super::are_names(
+            &jobs.iter().map(|text| frequent(if *text == "tailor" { "taylor" } else { text })).collect::<Vec<_>>()
+        ));
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(crate) mod dates;
 mod lexicon;
 mod numbers;
 pub(crate) mod patterns;
+mod placeholder;
 
 use std::collections::HashSet;
 
@@ -41,10 +42,16 @@ pub(crate) struct Look {
     pub longest: Option<u32>,
     /// Whether nearly all values are single words of at least five letters and digits, with digits.
     pub has_form_of_ids: bool,
+    /// Whether most values have a digit.
+    pub has_digits: bool,
     /// Whether nearly all values are a number behind a few letters.
     pub has_prefixed_numbers: bool,
     /// Whether nearly all values have the form of names of persons; occupations and towns have it, too.
     pub has_form_of_names: bool,
+    /// Whether nearly all values are one or two words in lower case.
+    pub has_folded_words: bool,
+    /// Number of records with a frequent value that looks like a placeholder for a missing one; 0 if there is none.
+    pub placeholder: u64,
     /// Whether equal values follow one another and nowhere else: the records of a household, a case or a person.
     pub is_in_blocks: bool,
 }
@@ -96,8 +103,10 @@ impl Look {
             let met = texts.iter().filter(|text| test(text)).count();
             met > 0 && met * 10 >= texts.len() * 9
         };
+        let shape = if facts.nested { Shape::Nested } else { Shape::of(&values, &texts, present) };
         Self {
-            shape: if facts.nested { Shape::Nested } else { Shape::of(&values, &texts, present) },
+            placeholder: placeholder::records(&values, &shape),
+            shape,
             different: texts.len() as u64,
             present,
             missing: sum(&missing),
@@ -107,8 +116,11 @@ impl Look {
             has_star: texts.contains(&"*"),
             longest: longest(&texts),
             has_form_of_ids: most(is::has_form_of_id),
+            has_digits: texts.iter().filter(|text| text.bytes().any(|byte| byte.is_ascii_digit())).count() * 2
+                > texts.len(),
             has_prefixed_numbers: most(is::is_prefixed_number),
             has_form_of_names: most(lexicon::has_form_of_name),
+            has_folded_words: most(lexicon::is_folded_name),
             is_in_blocks: facts.runs == facts.values.len() as u64,
         }
     }
@@ -187,10 +199,10 @@ impl Shape {
         if most(is::is_date) {
             return Self::Dates(DateStyle::of(texts));
         }
-        Self::of_words(texts, present, share)
+        Self::of_words(values, texts, present, share)
     }
 
-    fn of_words(texts: &[&str], present: u64, share: impl Fn(Test) -> f64) -> Self {
+    fn of_words(values: &[(&str, u64)], texts: &[&str], present: u64, share: impl Fn(Test) -> f64) -> Self {
         if texts.len() >= 2 && texts.iter().all(|text| is::is_sex(text)) {
             return Self::Sexes;
         }
@@ -221,12 +233,8 @@ impl Shape {
         {
             return Self::Medical("names of illnesses");
         }
-        if texts.len() >= 10 && share(lexicon::has_form_of_name) >= 0.9 {
-            // One in eight values has a frequent name, or half of them a title.
-            let known = share(lexicon::has_known_name) >= 0.125 && texts.len() >= 20;
-            if known || share(lexicon::has_title) >= 0.5 {
-                return Self::Names;
-            }
+        if lexicon::are_names(values) {
+            return Self::Names;
         }
         if sentences && present >= ENOUGH && texts.len() as u64 >= present / 2 {
             return Self::FreeText;

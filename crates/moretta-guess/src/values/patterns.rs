@@ -148,7 +148,8 @@ const OUTCOMES: &[[&str; 2]] = &[
     ["+", "-"], ["good", "bad"], ["positive", "negative"], ["pos", "neg"], ["pass", "fail"], ["passed", "failed"],
     ["approved", "rejected"], ["approved", "denied"], ["accepted", "rejected"], ["benign", "malignant"], ["won", "lost"],
     ["success", "failure"], ["fraud", "legit"], ["gut", "schlecht"], ["positiv", "negativ"], ["genehmigt", "abgelehnt"],
-    ["bestanden", "nicht bestanden"], ["gutartig", "bösartig"], ["bon", "mauvais"],
+    ["bestanden", "nicht bestanden"], ["bewilligt", "abgelehnt"], ["accordé", "refusé"],
+    ["concedida", "denegada"], ["aprobado", "suspenso"], ["approvato", "respinto"], ["benigno", "maligno"], ["gutartig", "bösartig"], ["bon", "mauvais"],
 ];
 
 /// Whether two texts are the two results of a test or a decision.
@@ -160,12 +161,16 @@ pub(crate) fn are_outcomes(a: &str, b: &str) -> bool {
 #[rustfmt::skip]
 const SEXES: &[&str] = &[
     "f", "m", "w", "d", "x", "female", "male", "woman", "man", "women", "men", "weiblich", "männlich", "divers",
-    "femme", "homme", "other", "diverse", "nonbinary", "non-binary",
+    "femme", "homme", "masculin", "féminin", "feminin", "hombre", "mujer", "masculino", "femenino", "varón", "maschio",
+    "femmina", "maschile", "femminile", "uomo", "donna", "other", "diverse", "nonbinary", "non-binary",
 ];
 #[rustfmt::skip]
 const MARITAL: &[&str] = &[
     "single", "married", "divorced", "widowed", "separated", "never-married", "never married", "ledig",
-    "verheiratet", "geschieden", "verwitwet", "célibataire", "marié", "divorcé",
+    "verheiratet", "geschieden", "verwitwet", "célibataire", "marié", "mariée", "marié(e)", "divorcé", "divorcée",
+    "divorcé(e)", "veuf", "veuve", "veuf(ve)", "pacsé", "pacsé(e)", "soltero", "soltera", "casado", "casada", "divorciado",
+    "divorciada", "viudo", "viuda", "celibe", "nubile", "celibe/nubile", "coniugato", "coniugata", "coniugato/a",
+    "divorziato", "divorziata", "divorziato/a", "vedovo", "vedova", "vedovo/a",
 ];
 
 fn within(list: &[&str], text: &str) -> bool {

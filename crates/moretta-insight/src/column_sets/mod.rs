@@ -28,7 +28,7 @@ mod tests;
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
-use moretta_core::{counts::Counts, group_sizes::GroupSizes};
+use moretta_core::{counts::Counts, group_sizes::GroupSizes, release_memory::RowSize};
 use rayon::prelude::*;
 
 pub(crate) use self::partition::{Cell, Partition, Scratch};
@@ -88,9 +88,9 @@ impl ColumnSets {
         }
     }
 
-    /// Bytes of the heap that [`ColumnSets::of_counts`] takes.
-    pub fn bytes_of(counts: &Counts) -> u64 {
-        (counts.rows() * (4 * counts.columns.len() + 8)) as u64
+    /// Bytes of the heap that [`ColumnSets::of_counts`] takes for counts of this size.
+    pub fn bytes_of(size: &RowSize) -> u64 {
+        size.rows * (4 * size.columns + 8)
     }
 
     /// Number of records.
@@ -127,10 +127,15 @@ impl ColumnSets {
     /// Whether a value of `from` determines the value of `to`: no two records that are equal in `from` differ in `to`. A
     /// column with a different value in every record determines all others.
     pub fn determines(&self, from: usize, to: usize) -> bool {
+        self.determines_in(from, to, self.rows())
+    }
+
+    /// The same for the first rows only.
+    pub(crate) fn determines_in(&self, from: usize, to: usize, rows: usize) -> bool {
         let (from, to) = (&self.columns[from], &self.columns[to]);
         // By code: the code of `to` plus 1, or 0 if none was seen yet.
         let mut seen = vec![0; from.values as usize];
-        from.codes.iter().zip(&to.codes).all(|(&from, &to)| {
+        from.codes.iter().zip(&to.codes).take(rows).all(|(&from, &to)| {
             let seen = &mut seen[from as usize];
             let agrees = *seen == 0 || *seen == to + 1;
             *seen = to + 1;

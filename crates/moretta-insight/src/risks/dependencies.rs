@@ -21,6 +21,9 @@ use crate::column_sets::ColumnSets;
 /// of columns are tried.
 const MAX_CHANCE: f64 = 1e-6;
 
+/// Rows that are compared first: most columns that are independent differ there. Not tuned.
+const FIRST_ROWS: usize = 10_000;
+
 /// Columns that say the same as others, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Related {
@@ -39,20 +42,32 @@ pub(super) struct Determined {
     /// The same, where it is reported.
     reported: Vec<Vec<bool>>,
     is_constant: Vec<bool>,
+    /// Number of pairs that were not compared.
+    pub(super) left_out: u64,
 }
 
 impl Determined {
-    /// `tallies` has the groups of each column.
-    pub(super) fn of(sets: &ColumnSets, tallies: &[Tally]) -> Self {
+    /// Compares pairs of columns. `tallies` has the groups of each column; `max_pairs` is the number of pairs that may be
+    /// compared over all rows. Of more pairs, those that the first rows do not refute are compared, and of these the
+    /// first. Pairs that are not compared are treated as independent.
+    pub(super) fn of(sets: &ColumnSets, tallies: &[Tally], max_pairs: u64) -> Self {
         let width = tallies.len();
         let is_constant: Vec<bool> = tallies.iter().map(|tally| tally.groups <= 1).collect();
         // A column never determines one with more values.
-        let from = |from: usize| {
-            let is_unique = tallies[from].groups == sets.records();
-            let may_determine = |to: usize| from != to && tallies[from].groups >= tallies[to].groups;
-            (0..width).map(|to| may_determine(to) && (is_unique || sets.determines(from, to))).collect()
+        let may_determine = |from: usize, to: usize| from != to && tallies[from].groups >= tallies[to].groups;
+        let is_unique = |from: usize| tallies[from].groups == sets.records();
+        let is_agreed = |from: usize| {
+            let agrees =
+                |&to: &usize| may_determine(from, to) && !is_unique(from) && sets.determines_in(from, to, FIRST_ROWS);
+            (0..width).filter(agrees).map(|to| (from, to)).collect::<Vec<_>>()
         };
-        let holds: Vec<Vec<bool>> = (0..width).into_par_iter().map(from).collect();
+        let mut pairs: Vec<(usize, usize)> = (0..width).into_par_iter().flat_map_iter(is_agreed).collect();
+        let left_out = (pairs.len() as u64).saturating_sub(max_pairs);
+        pairs.truncate(usize::try_from(max_pairs).unwrap_or(usize::MAX));
+        pairs = pairs.into_par_iter().filter(|&(from, to)| sets.determines(from, to)).collect();
+        let mut holds: Vec<Vec<bool>> =
+            (0..width).map(|from| (0..width).map(|to| is_unique(from) && may_determine(from, to)).collect()).collect();
+        pairs.iter().for_each(|&(from, to)| holds[from][to] = true);
         let records = sets.records();
         let is_reported = |from: usize, to: usize| {
             let Tally { groups, largest, .. } = tallies[from];
@@ -61,7 +76,7 @@ impl Determined {
             holds[from][to] && !is_constant[to] && trials * passed.ln() < MAX_CHANCE.ln()
         };
         let reported = (0..width).map(|from| (0..width).map(|to| is_reported(from, to)).collect()).collect();
-        Self { holds, reported, is_constant }
+        Self { holds, reported, is_constant, left_out }
     }
 
     /// Whether one of two columns determines the other.

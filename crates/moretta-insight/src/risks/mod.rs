@@ -65,6 +65,9 @@ pub const MAX_COLUMNS: usize = 1_000;
 /// Number of columns whose pairs are always counted: at most 66 passes.
 const ALWAYS_PAIRED: usize = 12;
 
+/// Number of pairs of columns that are compared whatever the limit, as many as the pairs of 12 columns in both orders.
+const ALWAYS_COMPARED: u64 = (ALWAYS_PAIRED * (ALWAYS_PAIRED - 1)) as u64;
+
 /// Maximum number of sets of one size; limits the memory of the results. Not tuned.
 const MAX_SETS: u64 = 500_000;
 
@@ -120,6 +123,8 @@ pub struct Risks {
     pub pairs: Vec<SetRisk>,
     /// Sentences on what the limits left out; empty if everything was counted.
     pub left_out: Vec<String>,
+    /// Column that looks like the number of a person, and repeats.
+    pub person: Option<String>,
 }
 
 /// How a set of columns divides the records.
@@ -250,9 +255,21 @@ impl Risks {
         let tallies: Vec<Tally> = (0..names.len()).into_par_iter().map(|column| Tally::of(sets, &[column])).collect();
         let all: Vec<usize> = (0..names.len()).collect();
         let together = Tally::of(sets, &all).figures(records);
-        let determined = Determined::of(sets, &tallies);
+        // A comparison reads two columns once, which is as much as a set.
+        let max_pairs = (limits.work / (sets.rows() as u64).max(1)).max(ALWAYS_COMPARED);
+        let determined = Determined::of(sets, &tallies, max_pairs);
         let search = Search::new(sets, &tallies, &determined, observer);
-        let plan = Plan::new(&search, limits, names);
+        let mut plan = Plan::new(&search, limits, names);
+        if determined.left_out > 0 {
+            plan.left_out.insert(
+                0,
+                format!(
+                    "work limit: {} pairs of columns were not compared, so there may be more that say the same; choose \
+                     columns with --columns",
+                    count(determined.left_out)
+                ),
+            );
+        }
         let levels = search.run(plan.paired, plan.sizes)?;
 
         let columns = names.iter().zip(&tallies);
@@ -272,6 +289,7 @@ impl Risks {
             identifying: Vec::new(),
             pairs: Vec::new(),
             left_out: plan.left_out,
+            person: None,
         };
         risks.add_scores(&levels, plan.sizes);
         risks.list_sets(&levels, &determined);
@@ -330,6 +348,22 @@ impl Risks {
         let named = self.columns.iter().zip(identifying).filter(|(_, is)| *is);
         let named = named.map(|(column, _)| column.name.clone()).collect();
         (self.pairs, self.worst, self.identifying) = (pairs, worst, named);
+    }
+
+    /// The unit of the figures, in a sentence.
+    pub fn unit(&self) -> String {
+        match &self.person {
+            Some(column) => format!(
+                "records are counted, not persons: `{}` looks like the number of a person who has several records, so \
+                 records that are not alone may all be of one person",
+                shown(column)
+            ),
+            None => {
+                "records are counted, not persons: if a person has several records, records that are not alone may all \
+                     be of one person"
+                    .to_owned()
+            }
+        }
     }
 
     /// The main result in a sentence.

@@ -279,6 +279,23 @@ fn what_the_work_limit_leaves_out_is_named() {
     );
 }
 
+/// Pairs of columns beyond the limit are not compared, which changes no count.
+#[test]
+fn comparisons_of_columns_are_limited() {
+    // 20 copies of a column: 380 ordered pairs, each of which holds.
+    let rows: Vec<Vec<String>> = (0..100).map(|row| vec![(row % 40).to_string(); 20]).collect();
+    let names: Vec<String> = (0..20).map(|column| format!("c{column}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let all = analyzed(&names, &rows, &Limits { most: 2, ..LIMITS });
+    assert_eq!((all.related.duplicates.len(), all.left_out.len()), (1, 0));
+    let few = analyzed(&names, &rows, &Limits { most: 2, work: 20 * 19 / 2 * 100, ..LIMITS });
+    assert_eq!((&few.columns, &few.pairs.len()), (&all.columns, &all.pairs.len()));
+    assert_eq!(few.minimal, all.minimal);
+    let expected = "work limit: 190 pairs of columns were not compared, so there may be more that say the same; choose \
+                    columns with --columns";
+    assert_eq!(few.left_out, [expected]);
+}
+
 #[test]
 fn of_many_columns_those_with_most_values_have_pairs() {
     // Column c has c + 2 values.

@@ -30,12 +30,14 @@ pub fn text(risks: &Risks) -> String {
             names(&risks.identifying)
         ));
     }
+    text.push('\n');
+    text += &lines(&risks.unit());
     text + &left_out(risks)
 }
 
 /// Returns the summary printed when the page was written.
 pub fn written(risks: &Risks, path: &Path) -> String {
-    format!("{GOOD}wrote{GOOD:#} {}: {}\n", file_name(path), sentence(risks)) + &left_out(risks)
+    format!("{GOOD}wrote{GOOD:#} {}: {}\n", file_name(path), sentence(risks)) + &lines(&risks.unit()) + &left_out(risks)
 }
 
 fn sentence(risks: &Risks) -> String {

@@ -134,7 +134,7 @@ fn risks_keep_the_limit_or_are_refused_with_a_figure_that_does() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     if let Some(peak) = peak {
         let share = peak / (limit.trim_end_matches("MB").parse::<f64>().unwrap() * 1e6);
-        assert!(share <= MAX_SHARE, "{peak} of {limit} is {share:.2}");
+        assert!((0.2..=MAX_SHARE).contains(&share), "{peak} of {limit} is {share:.2}");
     }
 }
 
