@@ -16,9 +16,9 @@ use moretta_core::{
     schema::Kind,
 };
 use moretta_flow::{
-    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, Earlier, Evaluate, FindRisks, FindTradeOff,
-    FlowError, Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries, ReleaseOptions, Resources,
-    Session, SplitOptions, read_hierarchy,
+    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, ConvertHierarchy, Earlier, Evaluate, FindRisks,
+    FindTradeOff, FlowError, Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries, ReleaseOptions,
+    Resources, Session, SplitOptions, read_hierarchy,
 };
 
 /// Limit of a search. A mutated policy may ask for billions of iterations; without a limit that would be no fault.
@@ -66,6 +66,8 @@ pub enum Job {
     BuildHierarchy { input: &'static str, column: String },
     /// Draws a hierarchy file.
     ShowHierarchy { file: String },
+    /// Writes a hierarchy file in another form.
+    ConvertHierarchy { file: String, output: &'static str },
     /// Compares a hierarchy file with a column.
     CheckHierarchy { file: String, input: &'static str, column: String },
 }
@@ -127,6 +129,7 @@ impl Job {
         let extras: &[&str] = match self {
             Self::Anonymize { extras: true, .. } => &[RECODING, REPORTS[0], REPORTS[1]],
             Self::Apply { extras: true, .. } => &REPORTS,
+            Self::ConvertHierarchy { output, .. } => std::slice::from_ref(output),
             _ => &[],
         };
         self.output().into_iter().chain(extras.iter().copied()).collect()
@@ -247,10 +250,15 @@ impl Job {
                 session.build_hierarchy(&request).map(|_| Answer::Done)
             }
             Self::ShowHierarchy { file } => {
-                let tree = read_hierarchy(&path(file))?;
+                let tree = read_hierarchy(&path(file), None)?.tree;
                 let options = DrawOptions::fitting(&tree, 12);
                 drop((draw::text(&tree, &options), draw::svg(&tree, &options, file)));
                 Ok(Answer::Done)
+            }
+            Self::ConvertHierarchy { file, output } => {
+                let output = OutputFile { path: Some(path(output)), overwrite: false };
+                let request = ConvertHierarchy { file: path(file), column: None, form: None, output };
+                session.convert_hierarchy(&request).map(|_| Answer::Done)
             }
             Self::CheckHierarchy { file, input: name, column } => {
                 let request = CheckHierarchy {
@@ -323,6 +331,7 @@ impl Job {
                 words(&["hierarchy", "build", input, "--column", column, "--method", "iotf"])
             }
             Self::ShowHierarchy { file } => words(&["hierarchy", "show", file]),
+            Self::ConvertHierarchy { file, output } => words(&["hierarchy", "convert", file, output]),
             Self::CheckHierarchy { file, input, column } => {
                 words(&["hierarchy", "check", file, input, "--column", column])
             }

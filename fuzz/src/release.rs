@@ -65,6 +65,7 @@ fn of_recoding(folder: &Path) -> Result<LoadedPolicy, String> {
         unconfirmed: 0,
         patterns: Vec::new(),
         text: String::new(),
+        notes: Vec::new(),
     })
 }
 

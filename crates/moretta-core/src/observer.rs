@@ -183,6 +183,13 @@ pub enum Note {
         /// The columns, in the order of the table.
         columns: Vec<String>,
     },
+    /// How a hierarchy file was read, where a reader could expect something else.
+    HierarchyFile {
+        /// Name of the file.
+        file: String,
+        /// The reading, in words.
+        reading: String,
+    },
     /// Advice of a privacy model before the search, such as a group size that it implies.
     ModelAdvice(String),
     /// The search ran with this larger k, counted in this unit, because every smaller k that was tried violated a model
@@ -262,6 +269,7 @@ impl fmt::Display for Note {
                 let more = if more > 0 { format!(" and {} more", text::count(more as u64)) } else { String::new() };
                 if named.is_empty() { Ok(()) } else { write!(f, ": `{}`{more}", names(named)) }
             }
+            Self::HierarchyFile { file, reading } => write!(f, "{}: {reading}", text::shown(file)),
             Self::ModelAdvice(advice) => f.write_str(advice),
             Self::RaisedK(k, unit) => {
                 let unit = unit.plural();

@@ -1,6 +1,6 @@
-//! `hierarchy`: builds a hierarchy for a column, or checks one against a column.
+//! `hierarchy`: builds a hierarchy for a column, checks one against a column, or writes one in another form.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use moretta_core::{
     counts::CountedColumn,
@@ -8,7 +8,7 @@ use moretta_core::{
     hierarchy::{
         Decimal, DomainError, DomainProblem, HierarchyChoice, Tree, ValueParser, build_tree,
         draw::{self, Finding},
-        file,
+        file::{self, Form, HierarchyFile},
         numeric::{Builder, Built, widths},
     },
     observer::Stage,
@@ -17,7 +17,12 @@ use moretta_core::{
 };
 use moretta_engine::LocalEngine;
 
-use crate::{error::FlowError, files::OutputFile, policy::read_hierarchy, session::Session};
+use crate::{
+    error::FlowError,
+    files::OutputFile,
+    policy::{hierarchy_notes, read_hierarchy},
+    session::Session,
+};
 
 /// Maximum size of a hierarchy file in bytes, because its reader keeps the path of every value in memory; not tuned.
 const MAX_BYTES: u64 = 100_000_000;
@@ -50,6 +55,19 @@ pub struct CheckHierarchy {
     pub column: Option<String>,
     /// Texts that mean a missing value, besides the default ones.
     pub missing: Vec<String>,
+}
+
+/// Request of `moretta hierarchy convert`.
+#[derive(Debug, Clone)]
+pub struct ConvertHierarchy {
+    /// The hierarchy file.
+    pub file: PathBuf,
+    /// The column; by default it is named like the hierarchy file.
+    pub column: Option<String>,
+    /// Form of the output; by default that of the extension of `output`.
+    pub form: Option<Form>,
+    /// The hierarchy file to write.
+    pub output: OutputFile,
 }
 
 /// Result of checking a hierarchy against a column.
@@ -89,10 +107,37 @@ impl Session<'_> {
         })
     }
 
+    /// Reads a hierarchy file and notes how it was read. `column` is the column that it is for; by default it is named
+    /// like the file.
+    pub fn read_hierarchy(&self, path: &Path, column: Option<&str>) -> Result<HierarchyFile, FlowError> {
+        let read = read_hierarchy(path, column)?;
+        hierarchy_notes(path, &read).iter().for_each(|note| self.observer.note(note));
+        Ok(read)
+    }
+
+    /// Writes a hierarchy file in another form, without repeated rows, with the labels that are released.
+    pub fn convert_hierarchy(&self, request: &ConvertHierarchy) -> Result<(HierarchyFile, String), FlowError> {
+        self.install(|| {
+            let ConvertHierarchy { file: path, column, form, output } = request;
+            output.check(std::slice::from_ref(path), &[])?;
+            let form = match (form, &output.path) {
+                (Some(form), _) => *form,
+                (None, Some(output)) => form_of(output)?,
+                (None, None) => Form::Delimited(';'),
+            };
+            let read = self.read_hierarchy(path, column.as_deref())?;
+            let name = column.clone().unwrap_or_else(|| path.display().to_string());
+            check_size(&name, &read.tree)?;
+            let text = read.write(form).map_err(|error| FlowError::usage(format!("{}: {error}", path.display())))?;
+            output.write(|| text.clone())?;
+            Ok((read, text))
+        })
+    }
+
     /// Compares a hierarchy file with a column's values.
     pub fn check_hierarchy(&self, request: &CheckHierarchy) -> Result<CheckedHierarchy, FlowError> {
         self.install(|| {
-            let tree = read_hierarchy(&request.file)?;
+            let read = self.read_hierarchy(&request.file, request.column.as_deref())?;
             let stem = request.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
             let name = request.column.clone().or(stem).unwrap_or_default();
             let engine = self.open(&request.input, &InputOptions::default())?;
@@ -103,8 +148,8 @@ impl Session<'_> {
                 error
             })?;
             let pairs: Vec<(&str, u64)> = column.values.iter().map(|value| &**value).zip(records).collect();
-            let findings = draw::check(&tree, &pairs);
-            Ok(CheckedHierarchy { column: name, values: pairs.len(), tree, findings })
+            let findings = draw::check(&read.tree, &pairs);
+            Ok(CheckedHierarchy { column: name, values: pairs.len(), tree: read.tree, findings })
         })
     }
 
@@ -134,6 +179,19 @@ impl Session<'_> {
             }
         }
         Ok((column, records))
+    }
+}
+
+/// The form of a file by its extension.
+fn form_of(path: &Path) -> Result<Form, FlowError> {
+    match path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase).as_deref() {
+        Some("csv" | "txt") => Ok(Form::Delimited(';')),
+        Some("tsv" | "tab") => Ok(Form::Delimited('\t')),
+        Some("json") => Ok(Form::Json),
+        _ => Err(FlowError::usage(format!(
+            "{}: a hierarchy is written as .csv, .tsv or .json; use one of these extensions",
+            path.display()
+        ))),
     }
 }
 

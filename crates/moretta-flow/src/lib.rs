@@ -67,7 +67,7 @@ pub use self::{
     error::{ErrorKind, FlowError},
     evaluate::{Evaluate, Evaluation, SplitOptions},
     files::OutputFile,
-    hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy},
+    hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy, ConvertHierarchy},
     inferences::Inferences,
     init::{Draft, Init},
     linkage::{Earlier, LinkReleases},

@@ -4,7 +4,11 @@ use std::path::{Path, PathBuf};
 
 use moretta_core::{
     engine::{FaultLocation, Records},
-    hierarchy::{Hierarchies, HierarchyChoice, Tree, file},
+    hierarchy::{
+        Hierarchies, HierarchyChoice,
+        file::{self, FileNote, HierarchyFile},
+    },
+    observer::Note,
     policy::{InputOptions, PatternMatch, Policy, PolicyError, PolicyFile},
     search,
     text::shown,
@@ -35,6 +39,8 @@ pub struct LoadedPolicy {
     pub patterns: Vec<PatternMatch>,
     /// Text of the policy file.
     pub text: String,
+    /// Notes on readings of the hierarchy files that a user may not expect.
+    pub notes: Vec<Note>,
 }
 
 /// Records that say whether the first line is a header: a pattern could match the cells of a record.
@@ -61,22 +67,26 @@ impl LoadedPolicy {
         let patterns = file.matches().to_vec();
         search::method_of(&policy).map_err(wrong)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let (mut hierarchies, mut files) = (Hierarchies::default(), vec![path.to_owned()]);
+        let (mut hierarchies, mut files, mut notes) = (Hierarchies::default(), vec![path.to_owned()], Vec::new());
         for column in &policy.columns {
             if let HierarchyChoice::File(name) = &column.hierarchy {
                 let file = folder.join(name);
-                let tree = read_hierarchy(&file).map_err(|mut error| {
-                    error.message += &format!(" (the hierarchy of `{}`)", shown(&column.name));
+                let mut read = read_hierarchy(&file, Some(&column.name)).map_err(|mut error| {
+                    let first_line = error.message.find('\n').unwrap_or(error.message.len());
+                    error.message.insert_str(first_line, &format!(" (the hierarchy of `{}`)", shown(&column.name)));
                     error
                 })?;
-                hierarchies.insert(column.name.clone(), tree);
+                // `hierarchy show` says this; in every run it would be noise.
+                read.notes.retain(|note| !matches!(note, FileNote::Root { .. }));
+                notes.extend(hierarchy_notes(&file, &read));
+                hierarchies.insert(column.name.clone(), read.tree);
                 files.push(file);
             }
         }
         files.extend(second_tables(&policy, folder).into_iter().map(|(_, file)| file));
         let unconfirmed = text.lines().filter(|line| line.contains("# CONFIRM")).count();
         let (name, folder) = (path.display().to_string(), folder.to_owned());
-        Ok(Self { name, policy, hierarchies, folder, files, unconfirmed, patterns, text })
+        Ok(Self { name, policy, hierarchies, folder, files, unconfirmed, patterns, text, notes })
     }
 }
 
@@ -103,7 +113,7 @@ impl Session<'_> {
         released: bool,
         open: impl FnOnce(&InputOptions) -> Result<LocalEngine, FlowError>,
     ) -> Result<LoadedPolicy, FlowError> {
-        LoadedPolicy::read_with(policy, |file| {
+        let loaded = LoadedPolicy::read_with(policy, |file| {
             if !file.has_patterns() {
                 return Ok(file);
             }
@@ -114,7 +124,9 @@ impl Session<'_> {
                 return Err(PatternError::Table(FlowError::headerless(table.name(), found)));
             }
             file.resolve(table.columns(), released).map_err(PatternError::Policy)
-        })
+        })?;
+        loaded.notes.iter().for_each(|note| self.observer.note(note));
+        Ok(loaded)
     }
 }
 
@@ -128,7 +140,10 @@ pub(crate) fn second_tables(policy: &Policy, folder: &Path) -> Vec<(String, Path
 
 /// Reads a text file, which must be UTF-8.
 pub(crate) fn read_text(path: &Path, kind: ErrorKind) -> Result<String, FlowError> {
-    let bytes = std::fs::read(path).map_err(|error| FlowError::io("read", path, &error))?;
+    utf8(path, kind, std::fs::read(path).map_err(|error| FlowError::io("read", path, &error))?)
+}
+
+fn utf8(path: &Path, kind: ErrorKind, bytes: Vec<u8>) -> Result<String, FlowError> {
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
@@ -138,12 +153,44 @@ pub(crate) fn read_text(path: &Path, kind: ErrorKind) -> Result<String, FlowErro
     })
 }
 
-/// Reads a hierarchy file.
-pub fn read_hierarchy(path: &Path) -> Result<Tree, FlowError> {
-    file::parse(&read_text(path, ErrorKind::Policy)?).map_err(|error| {
+/// First bytes of files that are no text, and what they are: hierarchies are exported under names such as these.
+const BINARY: &[(&[u8], &str)] = &[
+    (
+        b"\xac\xed\x00\x05",
+        "a hierarchy specification of ARX (.ahs, serialized Java objects), which only ARX reads; export the hierarchy \
+         there as CSV",
+    ),
+    (
+        b"PK\x03\x04",
+        "an archive, such as a project of ARX (.deid) or a spreadsheet (.xlsx); export the hierarchy as CSV",
+    ),
+];
+
+/// Reads a hierarchy file: a JSON tree if it is named `.json`, otherwise text with a row per value. `column` is the
+/// column that it is for; by default the file is named like it.
+pub fn read_hierarchy(path: &Path, column: Option<&str>) -> Result<HierarchyFile, FlowError> {
+    let bytes = std::fs::read(path).map_err(|error| FlowError::io("read", path, &error))?;
+    if let Some((_, what)) = BINARY.iter().find(|(start, _)| bytes.starts_with(start)) {
+        return Err(FlowError::of_file(ErrorKind::Policy, path.display(), format_args!("this is {what}")));
+    }
+    let text = utf8(path, ErrorKind::Policy, bytes)?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    let read = if is_json { file::read_json(&text) } else { file::read(&text, column.or(stem.as_deref())) };
+    read.map_err(|error| {
         let file = path.display().to_string();
-        let message = format!("{file}, {error}");
-        let place = FaultLocation { line: Some(error.row as u64), ..FaultLocation::file(file) };
+        let message = match error.faults.as_slice() {
+            [_] => format!("{file}, {error}"),
+            _ => format!("{file}: {error}"),
+        };
+        let place = FaultLocation { line: error.row().map(|row| row as u64), ..FaultLocation::file(file) };
         FlowError { kind: ErrorKind::Policy, place: Some(place), message }
     })
+}
+
+/// Notes on how a hierarchy file was read.
+pub(crate) fn hierarchy_notes(path: &Path, read: &HierarchyFile) -> Vec<Note> {
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let note = |note: &FileNote| Note::HierarchyFile { file: file.to_string(), reading: note.to_string() };
+    read.notes.iter().map(note).collect()
 }

@@ -216,6 +216,7 @@ fn policy(k: u64, method: &str, order: &str) -> LoadedPolicy {
         unconfirmed: 0,
         patterns: Vec::new(),
         text,
+        notes: Vec::new(),
     }
 }
 

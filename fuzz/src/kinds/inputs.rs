@@ -7,7 +7,7 @@ use moretta_core::search::METHODS;
 use super::{Inputs, Skipped};
 use crate::{
     csv::DELIMITERS,
-    job::{Job, Notes, RECODING, REPORTS},
+    job::{Job, Notes, POLICY, RECODING, REPORTS},
     mutate::Format,
     rng::Rng,
     stock::Stock,
@@ -56,17 +56,60 @@ pub fn policy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     Ok(inputs(stock, "policy.toml", Format::Toml, splice, jobs))
 }
 
+/// Rewrites a hierarchy file in another of the forms that the program reads, with the same tree.
+fn other_form(rng: &mut Rng, folder: &Path, file: &str, stock: &mut Stock) -> Result<(String, Format), Skipped> {
+    let text = fs::read_to_string(folder.join(file)).map_err(|_| Skipped)?;
+    let lines = || text.lines().filter(|line| line.ends_with(";*"));
+    let (name, text) = match rng.below(6) {
+        // The root has another label, and a row is repeated.
+        0 => {
+            let rows: Vec<String> = lines().map(|line| line.replacen(";*", ";All", 1) + ";\n").collect();
+            (file.to_owned(), rows.concat() + rows.first().map_or("", |row| row))
+        }
+        // The levels have names.
+        1 => {
+            let fields = lines().next().map_or(0, |line| line.matches(';').count()) + 1;
+            let names: String = (0..fields).map(|level| format!(";level {level}")).collect();
+            (file.to_owned(), format!("#levels{names}\n{text}"))
+        }
+        // The groups have the labels of values.
+        2 => {
+            let first = |line: &str| line.split(';').next().unwrap_or_default().to_owned();
+            let value = lines().next().map(first).ok_or(Skipped)?;
+            let row = |line: &str| format!("{};{value};*\n", first(line));
+            (file.to_owned(), lines().map(row).collect())
+        }
+        3 | 4 => {
+            let form = moretta_core::hierarchy::file::Form::Json;
+            let read = moretta_core::hierarchy::file::read(&text, None).map_err(|_| Skipped)?;
+            (file.replace(".csv", ".json"), read.write(form).map_err(|_| Skipped)?)
+        }
+        _ => (file.to_owned(), text),
+    };
+    fs::write(folder.join(&name), text).map_err(|_| Skipped)?;
+    if name != file {
+        fs::remove_file(folder.join(file)).map_err(|_| Skipped)?;
+        let policy = stock.policy.replace(file, &name);
+        fs::write(folder.join(POLICY), &policy).map_err(|_| Skipped)?;
+        stock.policy = policy;
+    }
+    let format = if name.ends_with(".json") { Format::Json } else { Format::Csv };
+    Ok((name, format))
+}
+
 pub fn hierarchy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
-    let stock = stock(rng, folder)?;
+    let mut stock = stock(rng, folder)?;
     let column = stock.tree_column.clone().ok_or(Skipped)?;
     let file = format!("{column}.csv");
     let splice = stock.hierarchies.iter().find(|(name, _)| *name != file).map(|(_, text)| text.clone());
-    let jobs = match rng.below(6) {
+    let (file, format) = other_form(rng, folder, &file, &mut stock)?;
+    let jobs = match rng.below(8) {
         0 => vec![Job::ShowHierarchy { file: file.clone() }],
         1 => vec![Job::CheckHierarchy { file: file.clone(), input: TABLE, column }],
+        2 => vec![Job::ConvertHierarchy { file: file.clone(), output: rng.one(&["h.json", "h.tsv"]) }],
         _ => vec![anonymize(rng, TABLE, "out.csv")],
     };
-    Ok(inputs(stock, &file, Format::Csv, splice.unwrap_or_default().into_bytes(), jobs))
+    Ok(inputs(stock, &file, format, splice.unwrap_or_default().into_bytes(), jobs))
 }
 
 pub fn csv(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {

@@ -2,7 +2,7 @@
 //!
 //! Values that contradict the declaration are found here; every error names the first record with such a value.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::{
     calendar::{self, DateLevel},
@@ -219,6 +219,9 @@ impl Binder<'_> {
             }
         }
         let tree = given::build(tree, &leaves, values, texts).map_err(|problem| self.hierarchy_error(problem))?;
+        if let Some(value) = label_of_group(&tree, texts) {
+            return Err(self.hierarchy_error(DomainProblem::LabelOfGroup { value }));
+        }
         // Values are in ascending order, so an interval that contains the first and the last below it contains all.
         for node in tree.nodes().filter(|node| !tree.is_leaf(*node)) {
             let (label, (first, last)) = (tree.label(node), tree.range(node));
@@ -252,6 +255,13 @@ impl Binder<'_> {
         let texts = (first..self.missing.len()).filter(|&raw| self.missing[raw]).map(|raw| &self.column.values[raw]);
         texts.min_by_key(|text| (text.len(), (*text).clone())).cloned().unwrap_or_default()
     }
+}
+
+/// First text that is the label of a group, too: a leaf `7.0` of a file has the text `7` if the data has it so.
+fn label_of_group(tree: &Tree, texts: &[Box<str>]) -> Option<String> {
+    let groups = tree.nodes().filter(|node| !tree.is_leaf(*node));
+    let labels: HashSet<&str> = groups.map(|node| tree.label(node)).collect();
+    texts.iter().find(|text| labels.contains(&***text)).map(ToString::to_string)
 }
 
 /// The numbers of texts that were read as numbers before, exactly.
@@ -367,6 +377,9 @@ mod tests {
         assert_eq!(error.problem, DomainProblem::NotAnInterval { label: "a".into() });
         let error = with(&tree, &["1", "5"]).unwrap_err();
         assert_eq!(error.problem, DomainProblem::NotInHierarchy { value: "5".into() });
+        let group = file::parse("7.0;7;*\n8.0;7;*\n9.0;9.0;*").unwrap();
+        assert!(with(&group, &["7.0", "8"]).is_ok());
+        assert_eq!(with(&group, &["7", "8"]).unwrap_err().problem, DomainProblem::LabelOfGroup { value: "7".into() });
         let twice = file::parse("1;a;*\n2;b;*\n1.0;b;*").unwrap();
         assert_eq!(with(&twice, &["1"]).unwrap_err().problem, DomainProblem::LeafTwice { value: "1.0".into() });
     }
@@ -378,6 +391,21 @@ mod tests {
             bind(&["1", "2", "4"], Kind::Number, &HierarchyChoice::Default, Some(&tree), MissingRule::Error).unwrap();
         assert_eq!(domain.label(domain.cover(0, 1)), "*");
         assert_eq!(domain.label(domain.cover(2, 2)), "4");
+    }
+
+    #[test]
+    fn labels_that_are_intervals_contain_their_values() {
+        let bind = |label: &str| {
+            let tree = file::parse(&format!("20;\"{label}\";*\n29.5;\"{label}\";*\n90;old;*")).unwrap();
+            bind(&["20", "29.5"], Kind::Number, &HierarchyChoice::Default, Some(&tree), MissingRule::Error).map(|_| ())
+        };
+        for label in ["[20, 30[", "[20, 29.5]", "]19,30]", "<30", ">=20", "20-25", "up to 30", "[20, b["] {
+            assert_eq!(bind(label), Ok(()), "{label}");
+        }
+        for label in ["[20, 29.5[", "]20, 30]", "<29.5", ">20", "[20, 25]"] {
+            let error = bind(label).unwrap_err();
+            assert!(matches!(error.problem, DomainProblem::NotContained { .. }), "{label}: {error}");
+        }
     }
 
     #[test]

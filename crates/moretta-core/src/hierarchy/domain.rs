@@ -183,6 +183,16 @@ pub enum DomainProblem {
         /// Label of the leaf.
         value: String,
     },
+    /// A number of the data that is spelled like a group: released alone, the two could not be distinguished.
+    #[error(
+        "`{}` is a value of the data and also a group of the hierarchy; rename the group, or declare the column \
+         `type = \"category\"`",
+        shown(.value)
+    )]
+    LabelOfGroup {
+        /// Text of the value and label of the group.
+        value: String,
+    },
     /// Two hierarchy leaves that are the same number.
     #[error("the hierarchy has the number `{}` twice; each value has exactly one row", shown(.value))]
     LeafTwice {

@@ -168,6 +168,38 @@ pub(crate) fn printed_interval(text: &str) -> Option<(&str, &str, bool)> {
     split_at_middle_comma(inside).map(|(low, high)| (low, high, closed))
 }
 
+/// The ends of an interval in a label of a hierarchy file, each with whether it belongs to the interval; `None` if the
+/// interval has no such end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds<'a> {
+    pub low: Option<(&'a str, bool)>,
+    pub high: Option<(&'a str, bool)>,
+}
+
+impl<'a> Bounds<'a> {
+    /// Reads `[20, 30]`, `[20, 30)`, `[20, 30[` (as ARX writes it), `]20, 30]`, `(20, 30]`, `<20`, `<=20`, `>80` and
+    /// `>=80`. `None` for other labels: `20-30` may be a range of anything, and ARX's own file of ages has the 5 in `0-4`.
+    pub(crate) fn of(label: &'a str) -> Option<Self> {
+        let end = |sign: &str| label.strip_prefix(sign).map(str::trim_start);
+        for (sign, is_closed) in [("<=", true), ("≤", true), ("<", false)] {
+            if let Some(high) = end(sign) {
+                return Some(Self { low: None, high: Some((high, is_closed)) });
+            }
+        }
+        for (sign, is_closed) in [(">=", true), ("≥", true), (">", false)] {
+            if let Some(low) = end(sign) {
+                return Some(Self { low: Some((low, is_closed)), high: None });
+            }
+        }
+        let inside = label.strip_prefix(['[', ']', '('])?.strip_suffix([']', '[', ')'])?;
+        let (low, high) = split_at_middle_comma(inside).or_else(|| {
+            let (low, high) = inside.split_once([',', ';'])?;
+            (!high.contains([',', ';'])).then_some((low, high.trim_start()))
+        })?;
+        Some(Self { low: Some((low, label.starts_with('['))), high: Some((high, label.ends_with(']'))) })
+    }
+}
+
 /// Splits `low, high` at the middle comma. A date may itself contain commas, but then both ends contain equally many.
 fn split_at_middle_comma(inside: &str) -> Option<(&str, &str)> {
     let commas: Vec<usize> = inside.match_indices(", ").map(|(at, _)| at).collect();
@@ -188,6 +220,20 @@ mod tests {
     fn column(values: &[&str]) -> CountedColumn {
         let first_records = Some(vec![1; values.len()]);
         CountedColumn { name: "c".into(), values: values.iter().map(|v| (*v).into()).collect(), first_records }
+    }
+
+    #[test]
+    fn bounds_of_labels() {
+        let both = |low, high| Some(Bounds { low: Some(low), high: Some(high) });
+        assert_eq!(Bounds::of("[20, 30["), both(("20", true), ("30", false)));
+        assert_eq!(Bounds::of("]20,30]"), both(("20", false), ("30", true)));
+        assert_eq!(Bounds::of("(20; 30)"), both(("20", false), ("30", false)));
+        assert_eq!(Bounds::of("[March 3, 1984, May 1, 1985]"), both(("March 3, 1984", true), ("May 1, 1985", true)));
+        assert_eq!(Bounds::of("<20"), Some(Bounds { low: None, high: Some(("20", false)) }));
+        assert_eq!(Bounds::of(">= 80"), Some(Bounds { low: Some(("80", true)), high: None }));
+        for other in ["20-30", "15~30", "3+", "[20", "20, 30", "{20, 30}", "[1, 2, 3]", "x"] {
+            assert_eq!(Bounds::of(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{bind::parse_number, decimal::Decimal, domain::DomainProblem, labels::printed_interval};
+use super::{bind::parse_number, decimal::Decimal, domain::DomainProblem, labels::Bounds};
 use crate::{
     dates::{DateFormat, Moment},
     schema::Kind,
@@ -67,17 +67,24 @@ impl ValueParser {
     /// Whether a released interval contains a value, compared exactly; `None` if the label is no interval of this
     /// column's kind.
     pub(crate) fn interval_contains(&self, label: &str, value: &str) -> Option<bool> {
-        let (low, high, closed) = printed_interval(label)?;
-        if !self.kind.is_ordered() || self.number(low).is_err() || self.number(high).is_err() {
+        let Bounds { low, high } = Bounds::of(label)?;
+        let is_value = |(end, _): (&str, bool)| self.number(end).is_ok();
+        if !self.kind.is_ordered() || !low.is_none_or(is_value) || !high.is_none_or(is_value) {
             return None;
         }
+        let above_low = |(low, closed): (&str, bool)| {
+            let order = self.compare(low, value);
+            order.is_lt() || closed && order.is_eq()
+        };
         // An upper end without a time of day includes the whole day.
-        let same_day = || match (self.moment(value), self.moment(high)) {
+        let same_day = |high: &str| match (self.moment(value), self.moment(high)) {
             (Some(value), Some(high)) => !high.has_time() && value.day() == high.day(),
             _ => false,
         };
-        let below_high = self.compare(value, high);
-        let up_to_high = below_high.is_lt() || closed && (below_high.is_eq() || self.kind == Kind::Date && same_day());
-        Some(self.compare(low, value).is_le() && up_to_high)
+        let below_high = |(high, closed): (&str, bool)| {
+            let order = self.compare(value, high);
+            order.is_lt() || closed && (order.is_eq() || self.kind == Kind::Date && same_day(high))
+        };
+        Some(low.is_none_or(above_low) && high.is_none_or(below_high))
     }
 }

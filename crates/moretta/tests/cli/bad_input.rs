@@ -1,9 +1,10 @@
 //! Bad input: one clear message, the right exit code, nothing written. One table, one test.
 
+mod hierarchies;
 mod measures;
 mod queries;
 
-use self::{measures::MEASURES, queries::QUERIES};
+use self::{hierarchies::HIERARCHIES, measures::MEASURES, queries::QUERIES};
 use crate::folder::{Folder, PEOPLE};
 
 struct Case {
@@ -294,33 +295,6 @@ const POLICIES: &[Case] = &[
             )
         },
         &["confidence", "0.375"],
-    ),
-];
-
-const HIERARCHIES: &[Case] = &[
-    case("hierarchy file absent", |f| policy(f, "zip.csv", "zap.csv"), &["zap.csv", "read"]),
-    case("hierarchy ragged", |f| _ = f.write("zip.csv", "53711;*\n53712;5371*;*\n"), &["zip.csv, row 2", "3 fields"]),
-    case("hierarchy without a root", |f| _ = f.write("zip.csv", "53711;5371*\n"), &["zip.csv, row 1", "`*`"]),
-    case(
-        "label under two parents",
-        |f| _ = f.write("zip.csv", "53711;a;b;*\n53712;a;c;*\n"),
-        &["zip.csv, row 2", "`a`", "one parent"],
-    ),
-    case("leaf twice", |f| _ = f.write("zip.csv", "53711;*\n53711;*\n"), &["zip.csv, row 2", "`53711`", "row 1"]),
-    case("cycle", |f| _ = f.write("zip.csv", "53711;a;53711;*\n"), &["zip.csv, row 1", "above itself"]),
-    case(
-        "leaf above another",
-        |f| _ = f.write("zip.csv", "53711;*;*\n53712;53711;*\n"),
-        &["zip.csv, row 2", "`53711`"],
-    ),
-    case("hierarchy empty", |f| _ = f.write("zip.csv", ""), &["zip.csv", "no rows"]),
-    case(
-        "hierarchy of words for numbers",
-        |f| {
-            f.write("zip.csv", "a;*\nb;*\n");
-            policy(f, "type = \"category\"", "type = \"number\"");
-        },
-        &["`zip`", "not a number"],
     ),
 ];
 

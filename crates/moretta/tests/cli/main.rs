@@ -15,6 +15,7 @@ mod evil_cells;
 mod folder;
 mod frontier;
 mod headerless;
+mod hierarchy_files;
 mod inferences;
 mod kept;
 mod killed;

@@ -77,6 +77,7 @@ fn a_hierarchy() {
     let folder = people::folder(1);
     insta::assert_snapshot!("hierarchy-show", folder.ok(&["hierarchy", "show", "hierarchies/education.csv"]));
     insta::assert_snapshot!("help-hierarchy-build", folder.ok(&["hierarchy", "build", "--help"]));
+    insta::assert_snapshot!("help-hierarchy-convert", folder.ok(&["hierarchy", "convert", "--help"]));
     insta::assert_snapshot!("help-hierarchy-show", folder.ok(&["hierarchy", "show", "--help"]));
 }
 

@@ -1,4 +1,4 @@
-//! `moretta hierarchy build | show | check`.
+//! `moretta hierarchy build | show | check | convert`.
 
 mod build;
 
@@ -8,15 +8,16 @@ use moretta_core::{
     hierarchy::{
         Tree,
         draw::{self, DrawOptions, Finding, Near},
+        file::{Form, HierarchyFile},
     },
     text::{count, counted, shown},
 };
-use moretta_flow::{CheckHierarchy, CheckedHierarchy, FlowError, OutputFile, read_hierarchy};
+use moretta_flow::{CheckHierarchy, CheckedHierarchy, ConvertHierarchy, FlowError, OutputFile};
 
 use super::run_request;
 use crate::{
-    arguments::{Hierarchy, HierarchyCheck, HierarchyShow, Resources},
-    stdout::print,
+    arguments::{Delimiter, Hierarchy, HierarchyCheck, HierarchyConvert, HierarchyShow, Resources},
+    stdout::{print, print_data},
     summary,
 };
 
@@ -28,6 +29,7 @@ pub fn run(arguments: Hierarchy) -> Result<(), FlowError> {
         Hierarchy::Build(arguments) => build::run(arguments),
         Hierarchy::Show(arguments) => show(&arguments),
         Hierarchy::Check(arguments) => check(arguments),
+        Hierarchy::Convert(arguments) => convert(arguments),
     }
 }
 
@@ -46,7 +48,8 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
     }
     let picture = OutputFile { path: arguments.output.clone(), overwrite: arguments.overwrite };
     picture.check(std::slice::from_ref(&arguments.file), &[])?;
-    let tree = read_hierarchy(&arguments.file)?;
+    let HierarchyFile { tree, levels, .. } =
+        run_request(&Resources::default(), |session| session.read_hierarchy(&arguments.file, None))?;
     let children = arguments.children.max(1);
     let options = match arguments.depth {
         Some(max_depth) => DrawOptions { max_children: children, max_depth, ..DrawOptions::default() },
@@ -59,6 +62,9 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
         title += &format!(", drawn down to {} of {deepest} levels below *", options.max_depth);
     }
     let mut said = format!("{title}\n");
+    if !levels.is_empty() {
+        said += &format!("levels: {}\n", levels.iter().map(|name| shown(name)).collect::<Vec<_>>().join(", "));
+    }
     match &arguments.output {
         None => said += &draw::text(&tree, &options),
         Some(output) => {
@@ -70,6 +76,28 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
         said += "use --depth to show more levels\n";
     }
     print(&said)
+}
+
+fn convert(arguments: HierarchyConvert) -> Result<(), FlowError> {
+    let HierarchyConvert { file, column, delimiter, output, overwrite } = arguments;
+    let form = delimiter.map(|delimiter| {
+        Form::Delimited(match delimiter {
+            Delimiter::Semicolon => ';',
+            Delimiter::Comma => ',',
+            Delimiter::Tab => '\t',
+        })
+    });
+    if let (Some(_), Some(path)) = (form, output.as_ref().filter(|path| path.extension().is_some_and(|e| e == "json")))
+    {
+        let message = format!("{}: `--delimiter` has no effect on JSON; leave it out", path.display());
+        return Err(FlowError::usage(message));
+    }
+    let request = ConvertHierarchy { file, column, form, output: OutputFile { path: output, overwrite } };
+    let (read, text) = run_request(&Resources::default(), |session| session.convert_hierarchy(&request))?;
+    match &request.output.path {
+        None => print_data(&text),
+        Some(output) => print(&format!("wrote {}: {}\n", summary::file_name(output), described(&read.tree))),
+    }
 }
 
 fn check(arguments: HierarchyCheck) -> Result<(), FlowError> {
