@@ -189,7 +189,28 @@ pub(crate) fn is_marital(text: &str) -> bool {
 }
 
 /// Texts that often mean a missing value, besides the empty text.
-const MARKERS: &[&str] = &["?", "na", "n/a", "n.a.", "#n/a", "null", "nan", "-", "--", "unknown", "missing"];
+const MARKERS: &[&str] = &[
+    "?",
+    "na",
+    "n/a",
+    "n.a.",
+    "#n/a",
+    "null",
+    "nan",
+    "-",
+    "--",
+    "unknown",
+    "missing",
+    "k.a.",
+    "k. a.",
+    "keine angabe",
+    "n. a.",
+    "nicht bekannt",
+    "#null!",
+    "<na>",
+    "none given",
+    "not available",
+];
 
 /// Whether a text often means a missing value.
 pub(crate) fn is_missing_marker(text: &str) -> bool {
