@@ -11,7 +11,8 @@
 //!
 //! With a decimal comma the ends of an interval are separated by `; `, because `[1,5, 2,75]` is hard to read, for people
 //! and programs. No separator of thousands is written, so that every reader of the notation accepts the numbers. Texts
-//! are read strictly: `1.5` is no number under a decimal comma, and groups of thousands must be complete.
+//! are read strictly: `1.5` is no number under a decimal comma, groups of thousands must be complete, and the first of them
+//! does not begin with 0 (`0.123`).
 
 use std::borrow::Cow;
 
@@ -101,7 +102,7 @@ impl Notation {
             plain.push_str(group);
         }
         let is_whole = plain.bytes().skip(text.len() - unsigned.len()).all(|byte| byte.is_ascii_digit());
-        if !is_whole || grouped && !(1..=3).contains(&first.len()) {
+        if !is_whole || grouped && (!(1..=3).contains(&first.len()) || first.starts_with('0')) {
             return None;
         }
         match fraction {
@@ -227,12 +228,15 @@ mod tests {
         for (notation, texts) in [
             (
                 GERMAN,
-                &["1.5", "1.23", "12.34,5", "1234.567", ".123", "1..000", "1.000.", "1,5,2", "1,000.5", "1.0000"][..],
+                &[
+                    "1.5", "1.23", "12.34,5", "1234.567", ".123", "1..000", "1.000.", "1,5,2", "1,000.5", "1.0000",
+                    "0.123",
+                ][..],
             ),
             (GERMAN, &["", "-", ",", ".", "x", "1,5x", "--1", "1e1,5", "1.000e2.000", "inf", "1\u{660}", " 1"]),
             (COMMA, &["1.5", "1.000", "1,000.5"]),
             (ENGLISH, &["1,5", "1.5,000", "1.000.000", "12,34"]),
-            (FRENCH, &["1 23", " 123", "1  234", "1.5"]),
+            (FRENCH, &["1 23", " 123", "1  234", "1.5", "030 123"]),
             (Notation::PLAIN, &["1,5", "1 000"]),
         ] {
             texts.iter().for_each(|text| assert_eq!(read(notation, text), None, "{text}"));

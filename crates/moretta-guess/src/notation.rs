@@ -136,16 +136,16 @@ fn evidence_of(column: &ColumnFacts) -> Evidence {
     };
     // Texts that plain notation does not read.
     let marked = texts().filter(|text| Notation::PLAIN.number(text).is_none());
-    // Numbers have different lengths, and codes such as `555 123` one.
-    let has_lengths = || {
-        let groups = |text: &str| text.split(|char: char| !char.is_ascii_digit()).count();
-        let first = texts().next().map_or(0, groups);
-        texts().any(|text| groups(text) != first)
+    // Numbers have different lengths or a decimal mark, and codes such as `555 123` do not.
+    let are_like_codes = |candidate: Notation| {
+        let digits = |text: &str| text.split(|char: char| !char.is_ascii_digit()).map(str::len).collect::<Vec<_>>();
+        let first = texts().next().map(digits);
+        texts().all(|text| !text.contains(candidate.decimal) && Some(digits(text)) == first)
     };
     match candidate {
         _ if marked.clone().count() < MIN_TEXTS => Evidence::Any,
         Notation { decimal: ',', thousands: None } if before_three(',') => Evidence::CommaBeforeThree,
-        Notation { thousands: Some(' ' | '\''), .. } if !has_lengths() => Evidence::Any,
+        Notation { thousands: Some(' ' | '\''), .. } if are_like_codes(candidate) => Evidence::Any,
         candidate => Evidence::Only(candidate),
     }
 }
@@ -182,9 +182,12 @@ mod tests {
             (&[&["1'234.5", "980.25", "12'000.5", "2'000"]], notation('.', Some('\''))),
             (&[&["1\u{202f}234,5", "980", "2 000", "3 000"]], notation(',', Some(' '))),
             (&[weights, &["1'234", "980", "12'000", "3'000"]], notation(',', Some('\''))),
+            (&[&["1'234,50", "3'412,75", "2'000,25"]], notation(',', Some('\''))),
+            (&[&["12 345", "9 870", "61 200"]], notation(',', Some(' '))),
             (&[&["1.5", "2.25", "3.125"], &["a", "b"]], Notation::PLAIN),
             (&[&["1.234", "2.500", "3.125"]], Notation::PLAIN),
             (&[&["555 123", "555 124", "555 125"]], Notation::PLAIN),
+            (&[&["030 123", "0221 456", "089 771"]], Notation::PLAIN),
             (&[&["1,2", "3"]], Notation::PLAIN),
             (&[&["4.222.835.382.315.940", "3.222.835.382.315.941", "5.222.835.382.315.942"]], Notation::PLAIN),
             (&[&["0,5", "n/a", "1,5", "k.A.", "2,5"]], notation(',', None)),

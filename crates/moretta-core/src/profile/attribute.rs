@@ -30,8 +30,10 @@ pub struct Attribute {
     /// The hierarchy, pruned to the values that occur: its leaves in order are those of `values`.
     pub tree: Option<Tree>,
     parser: ValueParser,
+    /// Notation of the numbers in [`values`](Self::values): plain in a number column.
+    pub notation: Notation,
     /// Notation of the numbers that a policy names.
-    notation: Notation,
+    policy_notation: Notation,
     spelling: Spelling,
     /// Number of distinct texts and of values, missing ones aside, if texts were folded.
     folded: Option<(usize, usize)>,
@@ -100,17 +102,22 @@ impl Attribute {
 
     /// Code of a value that a policy names, in the notation of the input; `None` if it does not occur.
     pub fn code_of_named(&self, text: &str) -> Option<u32> {
-        if self.kind() != Kind::Number || self.notation.is_plain() {
+        self.code_in(text, self.policy_notation)
+    }
+
+    /// Code of a text whose numbers are in a notation; `None` if it does not occur.
+    pub fn code_in(&self, text: &str, notation: Notation) -> Option<u32> {
+        if self.kind() != Kind::Number || notation.is_plain() {
             return self.code(text);
         }
         // The text of a missing value is no number in this notation.
-        self.code(&self.notation.label(text)?)
+        self.code(&notation.label(text)?)
     }
 
     /// A value as a policy names it: the reverse of [`code_of_named`](Self::code_of_named).
     pub fn named(&self, code: u32) -> Cow<'_, str> {
         let value = &self.values[code as usize];
-        if self.kind() == Kind::Number { self.notation.write(value) } else { Cow::Borrowed(value) }
+        if self.kind() == Kind::Number { self.policy_notation.write(value) } else { Cow::Borrowed(value) }
     }
 
     /// Code of the value that a text of a profile means, however it is written; `None` if the value does not occur.
@@ -194,9 +201,20 @@ impl Attribute {
             spellings.extend(counted.values.iter().cloned().zip(records));
             spellings.sort_unstable();
         }
-        let notation = policy.input().notation();
-        let attribute =
-            Self { name, role, values, numbers, tree: pruned, parser, notation, spelling, folded, spellings, codes };
+        let attribute = Self {
+            name,
+            role,
+            values,
+            numbers,
+            tree: pruned,
+            parser,
+            notation: if kind == Kind::Number { Notation::PLAIN } else { notation },
+            policy_notation: policy.input().notation(),
+            spelling,
+            folded,
+            spellings,
+            codes,
+        };
         Ok((attribute, map))
     }
 }

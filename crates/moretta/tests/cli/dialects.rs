@@ -188,6 +188,17 @@ fn every_dialect_gives_the_same_release() {
     }
 }
 
+/// The order of labels decides the order in which losses are added, so the last digit of a sum depends on the dialect.
+fn rounded(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) => format!("{:.9}", number.as_f64().unwrap()).into(),
+        Value::Array(values) => values.into_iter().map(rounded).collect(),
+        Value::Object(fields) => Value::Object(fields.into_iter().map(|(key, value)| (key, rounded(value))).collect()),
+        other => other,
+    }
+}
+
 #[test]
 fn a_release_in_a_dialect_is_checked_measured_queried_and_applied() {
     let (mut expected, mut applied) = (None, None);
@@ -200,17 +211,16 @@ fn a_release_in_a_dialect_is_checked_measured_queried_and_applied() {
         for command in
             ["measure people.csv out.csv -p policy.toml --json", "queries people.csv out.csv -p policy.toml --json"]
         {
-            found.push(folder.ok(&command.split(' ').collect::<Vec<_>>()).replace(&dialect.decimal.to_string(), "."));
+            let json = folder.ok(&command.split(' ').collect::<Vec<_>>());
+            found.push(rounded(serde_json::from_str(&json).unwrap()));
         }
         folder.ok(&["linkage", "out.csv", "out.csv", "-p", "policy.toml"]);
         folder.ok(&["apply", "people.csv", "--recoding", "r.json", "-o", "again.csv"]);
         folder.ok(&["check", "again.csv", "-p", "policy.toml"]);
         let again = plain_rows(dialect, &folder.read("again.csv"));
         assert_eq!(applied.get_or_insert_with(|| again.clone()), &again, "{dialect:?}");
-        let expected = expected.get_or_insert_with(|| found.clone());
-        assert_eq!(found.len(), expected.len());
-        let gcp = |json: &str| serde_json::from_str::<serde_json::Value>(json).ok().and_then(|it| it["gcp"].as_f64());
-        assert_eq!(gcp(&found[0]), gcp(&expected[0]), "{dialect:?}");
+        // Numbers of reports are plain in every dialect.
+        assert_eq!(expected.get_or_insert_with(|| found.clone()), &found, "{dialect:?}");
     }
 }
 
