@@ -82,7 +82,7 @@ impl Notation {
             return Decimal::parse(text).map(|_| Cow::Borrowed(text));
         }
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-        let end = unsigned.find(|char| char == self.decimal || matches!(char, 'e' | 'E')).unwrap_or(unsigned.len());
+        let end = unsigned.find([self.decimal, 'e', 'E']).unwrap_or(unsigned.len());
         let (whole, rest) = unsigned.split_at(end);
         let fraction = rest.strip_prefix(self.decimal);
         // A point that is not the decimal mark is none in the rest, either.

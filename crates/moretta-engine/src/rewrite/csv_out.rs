@@ -5,11 +5,17 @@
 //! their bytes if keys are equal, which is very rare.
 //!
 //! How: threads render their pieces to bytes. In input order, a [`Sequencer`] gives each piece its offset in the file,
-//! and the threads write at the same time. A shuffle scatters the rendered records to buckets by the high bits of their
-//! keys ([`Spill`]); then each bucket is read, sorted and written at its offset, which is the total size of the buckets
-//! before it.
+//! and the threads write at the same time. A shuffle scatters the records to buckets by the high bits of their keys
+//! ([`Spill`]), packed: the labels as numbers, because texts of intervals and sets take several times more. Then each
+//! bucket is read, sorted, rendered and written at its offset, which is the total size of the buckets before it.
 //!
-//! Cost: a shuffle writes every byte twice and reads it once more; memory for one bucket per thread.
+//! ```text
+//! packed    key (8 bytes) | number of each label, or of the group (4 bytes) | bytes of the cells (4 bytes) | cells
+//! cells     flu,1200 NUL Rome          adjacent columns as in the input; NUL in place of the labels between them
+//! rendered  [20, 29],flu,1200,*,Rome
+//! ```
+//!
+//! Cost: a shuffle writes the packed records once and reads them once more; memory for one bucket per thread.
 
 use moretta_core::{counts::RecordOrder, observer::Observer};
 
@@ -18,11 +24,12 @@ use super::{
     decide::{DecidedPiece, for_each_piece},
     plan::OutColumn,
     random::SortKeys,
-    spill::Spill,
+    spill::{Spill, SpillWriter},
 };
 use crate::{
     error::EngineError,
     ordered_pool::{self, Sequencer},
+    records::CsvCells,
 };
 
 /// Adjacent columns of the output that are written together.
@@ -45,6 +52,8 @@ struct Renderer<'a> {
     ends: Vec<usize>,
     starts: Vec<usize>,
     stride: usize,
+    /// Numbers of labels in a packed record: one per run, or that of the group.
+    packed_labels: usize,
 }
 
 impl<'a> Renderer<'a> {
@@ -65,7 +74,9 @@ impl<'a> Renderer<'a> {
                 }
             }
         }
-        let mut renderer = Self { job, segments, bytes: Vec::new(), ends: vec![0], starts: Vec::new(), stride: 1 };
+        let packed_labels = if by_group { runs.len().min(1) } else { runs.len() };
+        let (bytes, ends, starts) = (Vec::new(), vec![0], Vec::new());
+        let mut renderer = Self { job, segments, bytes, ends, starts, stride: 1, packed_labels };
         if by_group {
             renderer.stride = runs.len().max(1);
             renderer.starts = (0..runs.len()).collect();
@@ -124,6 +135,101 @@ impl<'a> Renderer<'a> {
         }
         Ok(())
     }
+
+    /// Source columns of the segments of cells.
+    fn cell_segments(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.segments.iter().filter_map(|segment| match *segment {
+            Segment::Cells { from, to } => Some((from, to)),
+            Segment::Labels { .. } => None,
+        })
+    }
+
+    /// Appends a packed record without its key, and returns the length of the rendered record.
+    fn pack(&self, out: &mut Vec<u8>, piece: &DecidedPiece<'_>, record: usize, cells: &mut CsvCells<'_>) -> usize {
+        let Job { plan, writer, .. } = self.job;
+        // A delimiter or line break behind each segment.
+        let mut rendered = self.segments.len();
+        for segment in &self.segments {
+            let Segment::Labels { run, column } = *segment else { continue };
+            let label = plan.label_index(piece.decisions, record, column);
+            rendered += self.label(run, label).len();
+            if run < self.packed_labels {
+                out.extend_from_slice(&(label as u32).to_le_bytes());
+            }
+        }
+        let start = out.len();
+        out.extend_from_slice(&[0; LENGTH_BYTES]);
+        for (index, (from, to)) in self.cell_segments().enumerate() {
+            if index > 0 {
+                out.push(0);
+                rendered -= 1;
+            }
+            cells.append(out, record, from, to, *writer);
+        }
+        let length = out.len() - start - LENGTH_BYTES;
+        out[start..start + LENGTH_BYTES].copy_from_slice(&(length as u32).to_le_bytes());
+        rendered + length
+    }
+
+    /// Bytes of the packed record without its key that begins at `start`.
+    #[inline]
+    fn packed_at<'b>(&self, bytes: &'b [u8], start: usize) -> &'b [u8] {
+        let cells = start + LABEL_BYTES * self.packed_labels + LENGTH_BYTES;
+        &bytes[start..cells + read_u32(&bytes[cells - LENGTH_BYTES..]) as usize]
+    }
+
+    /// Renders a packed record without its key.
+    fn unpack(&self, out: &mut Vec<u8>, packed: &[u8]) {
+        let (labels, cells) = packed.split_at(LABEL_BYTES * self.packed_labels);
+        let mut cells = &cells[LENGTH_BYTES..];
+        let mut more = self.cell_segments().count();
+        for (index, segment) in self.segments.iter().enumerate() {
+            if index > 0 {
+                out.push(self.job.writer.dialect.delimiter);
+            }
+            match *segment {
+                Segment::Labels { run, .. } => {
+                    let label = read_u32(&labels[LABEL_BYTES * run.min(self.packed_labels - 1)..]);
+                    out.extend_from_slice(self.label(run, label as usize));
+                }
+                Segment::Cells { .. } => {
+                    more -= 1;
+                    let end = if more == 0 { None } else { memchr::memchr(0, cells) };
+                    out.extend_from_slice(&cells[..end.unwrap_or(cells.len())]);
+                    cells = end.map_or(&[], |end| &cells[end + 1..]);
+                }
+            }
+        }
+        out.push(b'\n');
+    }
+
+    /// Finds the records of a bucket and sorts them by key, then by their rendered bytes. `order` has the key and the
+    /// start of each packed record.
+    fn sort(&self, bytes: &[u8], order: &mut Vec<(u64, usize)>) {
+        order.clear();
+        let mut start = 0;
+        while let Some(key) = bytes.get(start..start + KEY_BYTES) {
+            order.push((u64::from_le_bytes(key.try_into().unwrap_or_default()), start + KEY_BYTES));
+            start += KEY_BYTES + self.packed_at(bytes, start + KEY_BYTES).len();
+        }
+        let rendered = |start| {
+            let mut out = Vec::new();
+            self.unpack(&mut out, self.packed_at(bytes, start));
+            out
+        };
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rendered(a.1).cmp(&rendered(b.1))));
+    }
+}
+
+const KEY_BYTES: usize = 8;
+const LABEL_BYTES: usize = 4;
+/// Bytes of the length of the cells.
+const LENGTH_BYTES: usize = 4;
+
+/// The number at the start of some bytes.
+#[inline]
+fn read_u32(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes[..4].try_into().unwrap_or_default())
 }
 
 /// Writes all records and returns their number.
@@ -164,17 +270,14 @@ fn write_in_order(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
 }
 
 /// State of one thread that scatters records to buckets.
-struct ScatterState {
-    rendered: Rendered,
+struct ScatterState<'a> {
     keys: SortKeys,
+    spill: SpillWriter<'a>,
     /// Records of each bucket that are not in the spill yet.
     buffers: Vec<Vec<u8>>,
-    /// Rendered bytes of each bucket, without record headers.
+    /// Bytes of each bucket when its records are rendered.
     sizes: Vec<u64>,
 }
-
-/// In a bucket, a record is its sort key (8 bytes), its length (4 bytes) and its bytes.
-const RECORD_HEADER_BYTES: usize = 12;
 
 fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
     let job = renderer.job;
@@ -183,73 +286,67 @@ fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
     // A thread's buffers take about 8 MiB together; puts of 4 kiB at least, for few writes. Not tuned.
     let buffer_limit = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
     let states = (0..job.options.threads).map(|_| ScatterState {
-        rendered: Rendered::default(),
         keys: SortKeys::new(job.seed, job.sort_key_stream),
+        spill: spill.writer(),
         buffers: (0..buckets).map(|_| Vec::new()).collect(),
         sizes: vec![0; buckets],
     });
     let first = PhaseObserver { observer, phase: 0 };
-    let (states, records) = for_each_piece(job, states.collect(), &first, &[], |state: &mut ScatterState, piece| {
-        let ScatterState { rendered, keys, buffers, sizes } = state;
-        renderer.render(&piece, rendered)?;
-        let mut start = 0;
-        for (&end, key) in rendered.ends.iter().zip(keys.starting_at(piece.records_before)) {
-            let record = &rendered.out[start..end];
-            start = end;
-            let bucket = spill.bucket_of(key);
-            let buffer = &mut buffers[bucket];
-            buffer.extend_from_slice(&key.to_le_bytes());
-            buffer.extend_from_slice(&(record.len() as u32).to_le_bytes());
-            buffer.extend_from_slice(record);
-            sizes[bucket] += record.len() as u64;
-            if buffer.len() >= buffer_limit {
-                spill.put(bucket, buffer)?;
-                buffer.clear();
+    let (mut states, records) =
+        for_each_piece(job, states.collect(), &first, &[], |state: &mut ScatterState, piece| {
+            let ScatterState { keys, spill: writer, buffers, sizes } = state;
+            let mut cells = piece.records.csv_cells(&job.copied, (!job.copies_bytes).then_some(&job.conversion))?;
+            for (record, key) in (0..piece.records.len()).zip(keys.starting_at(piece.records_before)) {
+                let bucket = spill.bucket_of(key);
+                let buffer = &mut buffers[bucket];
+                buffer.extend_from_slice(&key.to_le_bytes());
+                sizes[bucket] += renderer.pack(buffer, &piece, record, &mut cells) as u64;
+                if buffer.len() >= buffer_limit {
+                    writer.put(bucket, buffer)?;
+                    buffer.clear();
+                }
             }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        })?;
     let mut offsets = vec![header_bytes; buckets + 1];
     for bucket in 0..buckets {
         let size: u64 = states.iter().map(|state| state.sizes[bucket]).sum();
         offsets[bucket + 1] = offsets[bucket] + size;
-        for state in &states {
-            if !state.buffers[bucket].is_empty() {
-                spill.put(bucket, &state.buffers[bucket])?;
+        for ScatterState { spill: writer, buffers, .. } in &mut states {
+            if !buffers[bucket].is_empty() {
+                writer.put(bucket, &buffers[bucket])?;
             }
         }
     }
     drop(states);
-    gather(job, &spill, &offsets, &PhaseObserver { observer, phase: 1 })?;
+    gather(renderer, &spill, &offsets, &PhaseObserver { observer, phase: 1 })?;
     Ok(records)
 }
 
 /// State of one thread that sorts buckets.
 #[derive(Default)]
 struct GatherState {
-    /// Records of the bucket, with their headers.
+    /// Packed records of the bucket.
     bytes: Vec<u8>,
-    /// Sort key and offset in `bytes` of each record.
+    /// Sort key and start of each record in `bytes`.
     order: Vec<(u64, usize)>,
     out: Vec<u8>,
 }
 
 /// Sorts the buckets and writes bucket `b` at offset `offsets[b]`.
-fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
+fn gather(renderer: &Renderer<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
     /// Bytes per write.
     const CHUNK_BYTES: usize = 1 << 20;
+    let job = renderer.job;
     let work = |state: &mut GatherState, bucket: usize| {
         let GatherState { bytes, order, out } = state;
         bytes.clear();
-        spill.take(bucket, |put| {
-            bytes.extend_from_slice(put);
-            Ok(())
-        })?;
-        sort_records(bytes, order);
+        spill.take_all(bucket, bytes)?;
+        renderer.sort(bytes, order);
         let mut offset = offsets[bucket];
         out.clear();
         for &(_, start) in order.iter() {
-            out.extend_from_slice(record_at(bytes, start));
+            renderer.unpack(out, renderer.packed_at(bytes, start));
             if out.len() >= CHUNK_BYTES {
                 job.write_at(out, offset)?;
                 offset += out.len() as u64;
@@ -264,23 +361,4 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
     ordered_pool::run(states, observer, &[], ordered_pool::take_numbers_below(spill.num_buckets()), work)
         .map_err(|(_, error)| error)?;
     Ok(())
-}
-
-/// Finds the records of a bucket and sorts them by key, then by their bytes.
-fn sort_records(bytes: &[u8], order: &mut Vec<(u64, usize)>) {
-    order.clear();
-    let mut start = 0;
-    while let Some(header) = bytes.get(start..start + RECORD_HEADER_BYTES) {
-        let key = u64::from_le_bytes(header[..8].try_into().unwrap_or_default());
-        order.push((key, start));
-        start += RECORD_HEADER_BYTES + record_at(bytes, start).len();
-    }
-    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| record_at(bytes, a.1).cmp(record_at(bytes, b.1))));
-}
-
-/// Bytes of the record whose header begins at `start`.
-#[inline]
-fn record_at(bytes: &[u8], start: usize) -> &[u8] {
-    let length = u32::from_le_bytes(bytes[start + 8..start + RECORD_HEADER_BYTES].try_into().unwrap_or_default());
-    &bytes[start + RECORD_HEADER_BYTES..start + RECORD_HEADER_BYTES + length as usize]
 }

@@ -34,7 +34,7 @@ use super::{
     decide::{DecidedPiece, for_each_piece},
     plan::OutColumn,
     random::SortKeys,
-    spill::Spill,
+    spill::{Spill, SpillWriter},
 };
 use crate::{
     arrow::portable,
@@ -189,11 +189,12 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
             let spill = job.spill();
             let first = PhaseObserver { observer, phase: 0 };
             let shuffle = ParquetShuffle::new(job, &batch_builder);
-            let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed, job.sort_key_stream)).collect();
-            let (_, records) = for_each_piece(job, states, &first, &[], |keys: &mut SortKeys, piece| {
+            let state = || (SortKeys::new(job.seed, job.sort_key_stream), spill.writer());
+            let states = (0..job.options.threads).map(|_| state()).collect();
+            let (_, records) = for_each_piece(job, states, &first, &[], |(keys, writer), piece| {
                 let batch = batch_builder.build(&piece)?;
                 let keys: Vec<u64> = keys.starting_at(piece.records_before).take(piece.records.len()).collect();
-                shuffle.scatter(&batch, keys, piece.records_before, &spill)
+                shuffle.scatter(&batch, keys, piece.records_before, (&spill, writer))
             })?;
             shuffle.gather(&spill, &writer, &PhaseObserver { observer, phase: 1 })?;
             records
@@ -220,7 +221,13 @@ impl<'a> ParquetShuffle<'a> {
     }
 
     /// Puts the records of a batch into their buckets; `first` is the number of the first one.
-    fn scatter(&self, batch: &RecordBatch, keys: Vec<u64>, first: u64, spill: &Spill) -> Result<(), EngineError> {
+    fn scatter(
+        &self,
+        batch: &RecordBatch,
+        keys: Vec<u64>,
+        first: u64,
+        (spill, writer): (&Spill, &mut SpillWriter<'_>),
+    ) -> Result<(), EngineError> {
         let failed = EngineError::parquet::<ArrowError>(self.job.pending.path());
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_by_key(|&record| spill.bucket_of(keys[record as usize]));
@@ -242,7 +249,7 @@ impl<'a> ParquetShuffle<'a> {
                 stream.into_inner()
             };
             let bytes = encode().map_err(EngineError::parquet(self.job.pending.path()))?;
-            spill.put(run[0], &bytes)?;
+            writer.put(run[0], &bytes)?;
             start += run.len();
         }
         Ok(())

@@ -1,7 +1,8 @@
-//! Buckets of bytes for a shuffle: in memory up to a limit, then in one unnamed temporary file.
+//! Buckets of bytes for a shuffle: in memory up to a limit, then in an unnamed temporary file per thread.
 //!
-//! Guarantee: all bytes put into a bucket can be taken out of it, in no particular order of puts. The file has no name,
-//! so that the system removes it when the process ends, however it ends, and no other user can open it.
+//! Guarantee: all bytes put into a bucket can be taken out of it, in no particular order of puts. A file has no name,
+//! so that the system removes it when the process ends, however it ends, and no other user can open it. Each thread
+//! writes to a file of its own, because writes to one file wait for each other.
 //!
 //! How: a shuffle sorts records by random 64-bit keys. The high bits of its key give the bucket of a record, so that
 //! every key of a bucket is below every key of the next one: it is enough to sort each bucket. The keys are uniform, so
@@ -35,13 +36,10 @@ use crate::{
 /// Numbered buckets of bytes, shared by all threads.
 #[derive(Debug)]
 pub(crate) struct Spill {
-    /// Folder of the temporary file.
+    /// Folder of the temporary files.
     folder: PathBuf,
     memory_limit: u64,
     bytes_in_memory: AtomicU64,
-    file_length: AtomicU64,
-    /// Created at the first put that exceeds the memory limit.
-    file: Mutex<Option<Arc<File>>>,
     buckets: Vec<Mutex<Vec<Extent>>>,
     bucket_bits: u32,
 }
@@ -50,7 +48,16 @@ pub(crate) struct Spill {
 #[derive(Debug)]
 enum Extent {
     Memory(Box<[u8]>),
-    File { offset: u64, length: usize },
+    File { file: Arc<File>, offset: u64, length: usize },
+}
+
+/// Puts bytes into the buckets for one thread.
+#[derive(Debug)]
+pub(crate) struct SpillWriter<'a> {
+    spill: &'a Spill,
+    /// Created at the first put that exceeds the memory limit.
+    file: Option<Arc<File>>,
+    file_length: u64,
 }
 
 /// Base-2 logarithm of the maximum number of buckets: every thread has a buffer per bucket. Not tuned.
@@ -64,8 +71,6 @@ impl Spill {
             folder: folder.to_path_buf(),
             memory_limit,
             bytes_in_memory: AtomicU64::new(0),
-            file_length: AtomicU64::new(0),
-            file: Mutex::new(None),
             buckets: (0..buckets).map(|_| Mutex::new(Vec::new())).collect(),
             bucket_bits: buckets.trailing_zeros(),
         }
@@ -82,20 +87,9 @@ impl Spill {
         if self.bucket_bits == 0 { 0 } else { (key >> (64 - self.bucket_bits)) as usize }
     }
 
-    /// Adds bytes to a bucket.
-    pub(crate) fn put(&self, bucket: usize, bytes: &[u8]) -> Result<(), EngineError> {
-        let length = bytes.len();
-        let extent = if self.bytes_in_memory.load(Ordering::Relaxed) + length as u64 <= self.memory_limit {
-            self.bytes_in_memory.fetch_add(length as u64, Ordering::Relaxed);
-            Extent::Memory(bytes.into())
-        } else {
-            let offset = self.file_length.fetch_add(length as u64, Ordering::Relaxed);
-            let file = self.file()?;
-            write_at(&file, bytes, offset).map_err(EngineError::io(&self.folder, "write a temporary file in"))?;
-            Extent::File { offset, length }
-        };
-        lock(&self.buckets[bucket]).push(extent);
-        Ok(())
+    /// A writer for one thread.
+    pub(crate) fn writer(&self) -> SpillWriter<'_> {
+        SpillWriter { spill: self, file: None, file_length: 0 }
     }
 
     /// Empties a bucket and calls `each` with the bytes of every put.
@@ -104,34 +98,67 @@ impl Spill {
         bucket: usize,
         mut each: impl FnMut(&[u8]) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let extents = std::mem::take(&mut *lock(&self.buckets[bucket]));
         let mut buffer = Vec::new();
-        for extent in extents {
-            match extent {
-                Extent::Memory(bytes) => {
-                    self.bytes_in_memory.fetch_sub(bytes.len() as u64, Ordering::Relaxed);
-                    each(&bytes)?;
-                }
-                Extent::File { offset, length } => {
-                    buffer.resize(length, 0);
-                    let file = self.file()?;
-                    read_at(&file, &mut buffer[..length], offset)
-                        .map_err(EngineError::io(&self.folder, "read a temporary file in"))?;
-                    each(&buffer[..length])?;
-                }
-            }
+        for extent in self.extents(bucket) {
+            buffer.clear();
+            self.append(extent, &mut buffer)?;
+            each(&buffer)?;
         }
         Ok(())
     }
 
-    fn file(&self) -> Result<Arc<File>, EngineError> {
-        let mut file = lock(&self.file);
-        if let Some(file) = &*file {
+    /// Empties a bucket and appends the bytes of every put.
+    pub(crate) fn take_all(&self, bucket: usize, bytes: &mut Vec<u8>) -> Result<(), EngineError> {
+        self.extents(bucket).into_iter().try_for_each(|extent| self.append(extent, bytes))
+    }
+
+    fn extents(&self, bucket: usize) -> Vec<Extent> {
+        std::mem::take(&mut *lock(&self.buckets[bucket]))
+    }
+
+    /// Appends the bytes of a put.
+    fn append(&self, extent: Extent, bytes: &mut Vec<u8>) -> Result<(), EngineError> {
+        match extent {
+            Extent::Memory(put) => {
+                self.bytes_in_memory.fetch_sub(put.len() as u64, Ordering::Relaxed);
+                bytes.extend_from_slice(&put);
+                Ok(())
+            }
+            Extent::File { file, offset, length } => {
+                let start = bytes.len();
+                bytes.resize(start + length, 0);
+                read_at(&file, &mut bytes[start..], offset)
+                    .map_err(EngineError::io(&self.folder, "read a temporary file in"))
+            }
+        }
+    }
+}
+
+impl SpillWriter<'_> {
+    /// Adds bytes to a bucket.
+    pub(crate) fn put(&mut self, bucket: usize, bytes: &[u8]) -> Result<(), EngineError> {
+        let spill = self.spill;
+        let length = bytes.len() as u64;
+        let extent = if spill.bytes_in_memory.load(Ordering::Relaxed) + length <= spill.memory_limit {
+            spill.bytes_in_memory.fetch_add(length, Ordering::Relaxed);
+            Extent::Memory(bytes.into())
+        } else {
+            let (file, offset) = (self.file()?, self.file_length);
+            write_at(&file, bytes, offset).map_err(EngineError::io(&spill.folder, "write a temporary file in"))?;
+            self.file_length += length;
+            Extent::File { file, offset, length: bytes.len() }
+        };
+        lock(&spill.buckets[bucket]).push(extent);
+        Ok(())
+    }
+
+    fn file(&mut self) -> Result<Arc<File>, EngineError> {
+        if let Some(file) = &self.file {
             return Ok(Arc::clone(file));
         }
-        let created =
-            tempfile::tempfile_in(&self.folder).map_err(EngineError::io(&self.folder, "make a temporary file in"))?;
-        Ok(Arc::clone(file.insert(Arc::new(created))))
+        let folder = &self.spill.folder;
+        let created = tempfile::tempfile_in(folder).map_err(EngineError::io(folder, "make a temporary file in"))?;
+        Ok(Arc::clone(self.file.insert(Arc::new(created))))
     }
 }
 
@@ -146,20 +173,21 @@ mod tests {
             let spill = Spill::new(folder.path(), 100, 25, memory_limit);
             assert_eq!(spill.num_buckets(), 4);
             assert_eq!((spill.bucket_of(0), spill.bucket_of(1 << 63), spill.bucket_of(u64::MAX)), (0, 2, 3));
+            let mut writers = [spill.writer(), spill.writer()];
             for put in 0..40u8 {
-                spill.put(usize::from(put % 4), &[put; 3]).expect("put");
+                writers[usize::from(put % 3 / 2)].put(usize::from(put % 4), &[put; 3]).expect("put");
             }
             assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
             for bucket in 0..4 {
                 let mut all = Vec::new();
-                spill
-                    .take(usize::from(bucket), |bytes| {
-                        all.extend_from_slice(bytes);
-                        Ok(())
-                    })
-                    .expect("take");
-                let expected: Vec<u8> = (0..40u8).filter(|put| put % 4 == bucket).flat_map(|put| [put; 3]).collect();
-                assert_eq!(all, expected);
+                if bucket % 2 == 0 {
+                    spill.take_all(bucket, &mut all).expect("take");
+                } else {
+                    spill.take(bucket, |bytes| Ok(all.extend_from_slice(bytes))).expect("take");
+                }
+                all.sort_unstable();
+                let puts = (0..40u8).filter(|put| usize::from(put % 4) == bucket);
+                assert_eq!(all, puts.flat_map(|put| [put; 3]).collect::<Vec<u8>>());
             }
         }
     }
