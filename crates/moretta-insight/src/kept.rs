@@ -6,8 +6,8 @@
 //! Figures of kept columns alone are counted on the original, before the search, because their cells are copied; those
 //! of all released columns on the release.
 //!
-//! The rule ([`Kept::singles_out`]): the kept columns that `[release] exact` does not list may single out at most 1 % of
-//! the records. A release that violates it is not written.
+//! The rule ([`Kept::singles_out`]): the kept columns that `[release] exact` does not list may single out at most 1 %
+//! of the records. A release that violates it is not written.
 
 use moretta_core::{
     counts::Counts,
@@ -48,7 +48,8 @@ pub struct Kept {
     /// All kept columns that `[release] exact` does not list; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_exact: Option<KnownValues>,
-    /// All kept columns and the released quasi-identifiers; `None` if persons are counted, whom a release does not show.
+    /// All kept columns and the released quasi-identifiers; `None` if persons are counted, whom a release does not
+    /// show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_quasi_identifiers: Option<KnownValues>,
 }
@@ -135,8 +136,8 @@ impl KeptSizes {
         all(policy).into_iter().chain(policy.person().map(|person| person.name.clone())).collect()
     }
 
-    /// If persons are counted: a record is unique if all records with its values are of one person, and in a small group
-    /// if they are of fewer than k.
+    /// If persons are counted: a record is unique if all records with its values are of one person, and in a small
+    /// group if they are of fewer than k.
     pub fn of_persons(policy: &Policy, counts: &Counts) -> Self {
         let k = min_group(policy);
         let index = |name: &String| counts.columns.iter().position(|column| column.name == *name);
@@ -156,8 +157,8 @@ impl KeptSizes {
         self.of(std::slice::from_ref(column)).map_or(0, |known| known.distinct)
     }
 
-    /// Whether columns that `[release] exact` does not list single out too many records. A figure that an engine does not
-    /// have counts as too many.
+    /// Whether columns that `[release] exact` does not list single out too many records. A figure that an engine does
+    /// not have counts as too many.
     pub fn singles_out(&self, policy: &Policy) -> bool {
         let set = not_exact(policy);
         !set.is_empty() && self.of(&set).is_none_or(|known| is_above(known.unique_rows, self.rows))

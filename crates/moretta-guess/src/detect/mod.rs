@@ -49,7 +49,8 @@ pub(crate) struct Decision {
     pub class: Option<(u8, String)>,
     /// How likely the column is the number of a person: 2 by its name, 1 by its values.
     pub person: u8,
-    /// Whether the column says what a person suffers from: if not all sensitive columns can stay unchanged, this one does.
+    /// Whether the column says what a person suffers from: if not all sensitive columns can stay unchanged, this one
+    /// does.
     pub is_diagnosis: bool,
     /// Whether the column is not needed to find people, so that it is removed if it singles them out.
     pub is_dispensable: bool,

@@ -14,8 +14,8 @@ use crate::{
 const MAX_ERRORS: f64 = 0.1;
 
 /// Gives the role of the person to the most likely candidate: one whose name says a person, on ties the one with most
-/// values; or the only one whose values are ids that repeat. Other candidates are removed as identifiers. Ids whose records
-/// differ in sex or birth are of a group of persons, such as a household.
+/// values; or the only one whose values are ids that repeat. Other candidates are removed as identifiers. Ids whose
+/// records differ in sex or birth are of a group of persons, such as a household.
 pub(crate) fn choose_person(
     decisions: &mut [Decision],
     columns: &[Evidence<'_>],
@@ -47,8 +47,8 @@ pub(crate) fn choose_person(
     }
 }
 
-/// Makes ids, which by their values might be of persons, the number of a household if their records differ in what a person
-/// has once.
+/// Makes ids, which by their values might be of persons, the number of a household if their records differ in what a
+/// person has once.
 fn set_groups_apart(decisions: &mut [Decision], columns: &[Evidence<'_>], (sets, at_of): (&ColumnSets, &[usize])) {
     let is_fixed = |column: &Evidence<'_>| {
         let says = |what: &str| column.words.topic(&column.look).is_some_and(|topic| topic.what == what);

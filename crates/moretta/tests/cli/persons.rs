@@ -263,7 +263,8 @@ fn patients_of_synthea_are_in_groups_of_ten_persons() {
     }
 }
 
-/// A value that all records of a person repeat, and no other person has, finds the person, although no record is unique.
+/// A value that all records of a person repeat, and no other person has, finds the person, although no record is
+/// unique.
 #[test]
 fn a_pseudonym_in_a_kept_column_is_refused() {
     let folder = folder();
