@@ -64,6 +64,9 @@ pub(crate) struct Topic {
 /// Description of the topic of postcodes, whose values are codes even if they are digits.
 pub(crate) const POSTCODE: &str = "a postcode";
 
+/// Description of the topic of numbers that an authority or a bank gives to one person.
+pub(crate) const OFFICIAL_NUMBER: &str = "an official or account number";
+
 /// Maximum number of ranges of amounts (`<=50K`, 1 to 9); more numbers are exact amounts. Not tuned.
 const MAX_RANGES: u64 = 20;
 /// Maximum number of values of a class column; not tuned.
@@ -116,6 +119,11 @@ fn no_dates(look: &Look) -> bool {
     !matches!(look.shape, Shape::Dates(_))
 }
 
+/// Two numbers are a yes and a no: `left_company` is no occupation.
+fn no_flags(look: &Look) -> bool {
+    no_dates(look) && !(numbers(look) && look.different <= 2)
+}
+
 fn classes(look: &Look) -> bool {
     (2..=MAX_CLASSES).contains(&look.different) && no_dates(look)
 }
@@ -159,7 +167,7 @@ static TOPICS: &[Topic] = &[
         &["phone", "tel", "mobile", "fax", "telefon", "handy", "téléphone", "telefono", "teléfono",
           "móvil", "movil", "cellulare"],
         &["telephone", "phonen", "telefonn"]),
-    topic((Identifier, "an official or account number"), (Either, any),
+    topic((Identifier, OFFICIAL_NUMBER), (Either, any),
         &["ssn", "nin", "nhs", "passport", "iban", "vin", "imei", "insee", "ahv", "avs", "mrn", "pesel", "cpf", "nif",
           "dni", "rvnr", "siret",
           "kennzeichen", "steuernummer", "drivers"],
@@ -231,7 +239,7 @@ static TOPICS: &[Topic] = &[
     topic((Opinion, "an opinion"), (Codes, few),
         &["satisfaction", "satisfied", "opinion", "attitude", "likert", "zufriedenheit", "meinung", "satisfacción",
           "soddisfazione", "avis"], &["satisfaction", "zufriedenheit"]),
-    topic((Quasi, "an occupation"), (Codes, no_dates),
+    topic((Quasi, "an occupation"), (Codes, no_flags),
         &["occupation", "occu", "occ", "job", "profession", "employment", "employer", "employed", "employee", "work",
           "worker", "working", "industry", "sector", "company", "veteran", "beruf", "arbeitgeber", "branche", "métier",
           "metier", "emploi", "isco", "nace", "ocupación", "ocupacion", "profesión", "profesion", "professione", "lavoro"],
@@ -251,7 +259,7 @@ static TOPICS: &[Topic] = &[
     topic((Class, "a value to predict"), (Codes, classes),
         &["class", "label", "target", "outcome", "risk", "approved", "approval", "churn", "churned", "default",
           "defaulted", "response", "y", "zielvariable", "klasse", "survived", "survival", "readmitted", "readmission",
-          "recid", "recidivism", "recidivated", "fraud", "attrition", "exited", "converted", "passed", "relapse",
+          "recid", "recidivism", "recidivated", "fraud", "fraude", "betrug", "frode", "attrition", "exited", "converted", "passed", "relapse",
           "überlebt", "ueberlebt", "verstorben", "died", "deceased", "dead", "décédé", "fallecido",
           "deceduto", "kündigung", "ausfall", "wiederaufnahme", "réadmission", "reingreso", "esito"],
         &["recidivi"]),
@@ -280,7 +288,7 @@ static TOPICS: &[Topic] = &[
           "cholesterol", "behandlung", "medikament", "maladie", "traitement", "diag", "dx", "ops", "raucher",
           "schwanger", "behinderung", "symptome", "befund", "condition",
           "severity", "schweregrad", "glucose", "serum", "hba1c", "pflegegrad", "pflegestufe", "gdb", "handicap",
-          "handicapé", "fumeur", "fumador", "fumadora", "fumatore", "enfermedad", "malattia", "patologia", "patología",
+          "handicapé", "förderbedarf", "förderschwerpunkt", "fumeur", "fumador", "fumadora", "fumatore", "enfermedad", "malattia", "patologia", "patología",
           "discapacidad", "disabilità", "invalidità", "embarazada", "enceinte", "incinta", "salud", "salute", "santé",
           "medicamento", "farmaco"],
         &["diagnos", "disease", "medication", "krankheit", "genotype", "genetic", "a1c"]),

@@ -153,8 +153,11 @@ impl<'a> Evidence<'a> {
         match &self.look.shape {
             Shape::Uuids => true,
             Shape::Code => self.look.has_form_of_ids && self.look.different >= 20,
-            // Names of persons end in digits in synthetic tables.
-            Shape::Texts => self.look.has_form_of_ids && !self.look.has_form_of_names && self.look.different >= 20,
+            // Names of persons end in digits in synthetic tables; few have at most four letters.
+            Shape::Texts => {
+                let may_be_names = self.look.has_form_of_names && !self.look.has_prefixed_numbers;
+                self.look.has_form_of_ids && !may_be_names && self.look.different >= 20
+            }
             Shape::Numbers(numbers) => {
                 numbers.whole
                     && numbers.low >= 0.0

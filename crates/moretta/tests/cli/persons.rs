@@ -225,6 +225,7 @@ fn other_requests_count_persons() {
     assert_eq!(last["anonymity"], 60, "all persons in one group");
     let compared = folder.ok(&["compare", "visits.csv", "-p", "policy.toml", "--methods", "sweep,mondrian", "--json"]);
     let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(compared["persons"], 60);
     for row in compared["rows"].as_array().unwrap() {
         assert!((5..=60).contains(&row["smallest_group"].as_u64().unwrap()), "{row}");
     }
