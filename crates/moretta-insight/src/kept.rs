@@ -220,6 +220,11 @@ impl Kept {
         self.not_exact.is_some_and(|known| is_above(known.unique_rows, self.rows))
     }
 
+    /// Whether all kept columns together, listed or not, single out more than 1 % of the records.
+    pub fn finds_many(&self) -> bool {
+        self.together.is_some_and(|known| is_above(known.unique_rows, self.rows))
+    }
+
     /// Says which columns single out how many records; `None` if they may.
     pub fn violation(&self) -> Option<String> {
         let known = self.not_exact.filter(|_| self.singles_out())?;
