@@ -73,7 +73,7 @@ pub struct KeptColumn {
 pub struct KnownValues {
     /// Number of distinct combinations of values.
     pub distinct: u64,
-    /// Records whose combination no other record has.
+    /// Records whose combination no other record has or, if persons are counted, no record of another person.
     pub unique_rows: u64,
     /// Records in groups below k.
     pub rows_below_k: u64,
@@ -225,19 +225,28 @@ impl Kept {
         self.together.is_some_and(|known| is_above(known.unique_rows, self.rows))
     }
 
+    /// What a record must share its values with not to be unique: another record, or a record of another person.
+    pub fn unit(&self) -> Unit {
+        if self.with_quasi_identifiers.is_some() { Unit::Records } else { Unit::Persons }
+    }
+
     /// Says which columns single out how many records; `None` if they may.
     pub fn violation(&self) -> Option<String> {
         let known = self.not_exact.filter(|_| self.singles_out())?;
         let names = self.columns.iter().filter(|column| !column.exact).map(|column| column.name.as_str());
-        Some(finds(&names.collect::<Vec<_>>(), known.unique_rows, self.rows))
+        Some(finds(&names.collect::<Vec<_>>(), known.unique_rows, self.rows, self.unit()))
     }
 }
 
 /// `an attacker who knows ..  finds 12 of 300 records`
-fn finds(columns: &[&str], unique: u64, records: u64) -> String {
+fn finds(columns: &[&str], unique: u64, records: u64, unit: Unit) -> String {
+    let other = match unit {
+        Unit::Records => "no other record has",
+        Unit::Persons => "no record of another person has",
+    };
     format!(
-        "an attacker who knows {}, which {} released unchanged, finds {} of {} ({:.1} %), because no other record has \
-         the same values; at most {MAX_UNIQUE_PERCENT} % may be found so",
+        "an attacker who knows {}, which {} released unchanged, finds {} of {} ({:.1} %), because {other} the same \
+         values; at most {MAX_UNIQUE_PERCENT} % may be found so",
         named(columns),
         if columns.len() == 1 { "is" } else { "are" },
         count(unique),
@@ -261,7 +270,7 @@ pub fn refusal(policy: &Policy, sizes: &KeptSizes, chosen: &[String]) -> String 
     let columns = not_exact(policy);
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let unique = sizes.of(&columns).map_or(0, |known| known.unique_rows);
-    let mut message = finds(&names, unique, sizes.rows);
+    let mut message = finds(&names, unique, sizes.rows, policy.unit());
     for name in chosen.iter().take(MAX_NAMED) {
         let values = counted(sizes.distinct(name), "distinct value", "distinct values");
         message += &format!("\n  `{}` has {values}", shown(name));
@@ -384,6 +393,8 @@ mod tests {
         // x is of one person in two spellings, y of two.
         assert_eq!(kept.columns[0].known, KnownValues { distinct: 2, unique_rows: 9, rows_below_k: 14 });
         assert!(kept.singles_out() && sizes.singles_out(&policy) && kept.with_quasi_identifiers.is_none());
+        let why = "finds 9 of 14 records (64.3 %), because no record of another person has the same values";
+        assert!(kept.violation().unwrap().contains(why) && refusal(&policy, &sizes, &[]).contains(why));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{Decision, Evidence};
 use crate::{
     reading::Reading,
     topics::{OFFICIAL_NUMBER, POSTCODE},
-    values::{ENOUGH, Shape},
+    values::{ENOUGH, Numbers, Shape},
 };
 
 /// Things with a number that are no persons.
@@ -68,8 +68,14 @@ pub(super) fn persons(column: &Evidence<'_>) -> Option<Decision> {
         return None;
     }
     let is_long = column.look.has_form_of_ids && column.look.longest.is_some_and(|longest| longest >= 8);
-    let strong_form = column.look.shape == Shape::Uuids
-        || (column.look.shape == Shape::Texts && is_long && !column.look.has_few_values());
+    let is_number_of_digits = |numbers: &Numbers| numbers.whole && numbers.digits.is_some_and(|digits| digits >= 7);
+    let is_long_id = match &column.look.shape {
+        Shape::Texts => is_long,
+        // Amounts and measurements differ in their number of digits.
+        Shape::Numbers(numbers) => is_number_of_digits(numbers),
+        _ => false,
+    };
+    let strong_form = column.look.shape == Shape::Uuids || (is_long_id && !column.look.has_few_values());
     let person = match () {
         () if column.words.says_person() => 2,
         () if is_official => 2,

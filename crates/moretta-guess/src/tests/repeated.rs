@@ -148,3 +148,44 @@ fn personnel() {
     let roles = guess_rows(&["factor", "score", "sex"], rows).columns;
     assert_eq!([roles[0].role, roles[1].role], [QuasiIdentifier, QuasiIdentifier]);
 }
+
+/// Classes of a school, numbers of patients under an unknown name, of stays and of rooms, and income of a household.
+#[test]
+fn names_that_mean_something_else() {
+    let mut dice = Dice::new(46);
+    let patients: Vec<(String, String)> = (0..450)
+        .map(|number: usize| {
+            let born = dice.below(20_000);
+            ((10_000_000 + 7_919_003 * number % 89_999_999).to_string(), dice.date(1930, born, "iso"))
+        })
+        .collect();
+    let rows: Vec<Vec<String>> = (0..1_200)
+        .map(|row: usize| {
+            let (ipp, born) = patients[dice.below(patients.len())].clone();
+            vec![
+                ipp,
+                (230_000_000 + 17 * row).to_string(),
+                born,
+                (101 + dice.below(40)).to_string(),
+                format!("{}{}", 5 + dice.below(2), ["a", "b", "c"][dice.below(3)]),
+                ["<25k", "25-50k", "50-100k", ">100k"][dice.below(4)].to_owned(),
+                (1 + dice.below(900)).to_string(),
+            ]
+        })
+        .collect();
+    let expected: [Expected; 7] = [
+        ("IPP", Person, None),
+        ("num_sejour", Identifier, None),
+        ("born", QuasiIdentifier, Some(Date)),
+        ("num_chambre", QuasiIdentifier, None),
+        ("Klasse", QuasiIdentifier, Some(Category)),
+        ("household_income_band", Sensitive, Some(Category)),
+        ("duree_min", QuasiIdentifier, Some(Number)),
+    ];
+    let columns = assert_guesses(&expected, rows);
+    let why = |name: &str| &columns.iter().find(|guess| guess.name == name).expect("a column of the table").why;
+    assert!(why("num_sejour").contains("looks like an id"), "{}", why("num_sejour"));
+    assert!(why("num_chambre").starts_with("40 different numbers"), "{}", why("num_chambre"));
+    assert!(why("household_income_band").contains("income"), "{}", why("household_income_band"));
+    assert!(why("duree_min").contains("a duration"), "{}", why("duree_min"));
+}
