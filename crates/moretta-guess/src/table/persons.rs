@@ -55,7 +55,7 @@ pub(crate) fn choose_person(
 }
 
 /// Names that repeat with one date of birth each: of persons with several records. Persons with the same name count as
-/// one, so that no group is taken for larger than it is.
+/// one, so groups have at least as many persons as are counted.
 fn names_of_persons(
     decisions: &[Decision],
     columns: &[Evidence<'_>],

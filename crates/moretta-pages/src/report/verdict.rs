@@ -49,7 +49,7 @@ pub(super) fn section(report: &Report) -> Markup {
             (household_warning(report))
             (glance(report))
             @if report.provenance.is_some() {
-                p.note { "Confidential: it has figures of the original, so keep it with the original. See Origin, below." }
+                p.note { "Confidential: this report has figures of the original; keep it with the original. See Origin, below." }
             }
         }
     }
@@ -62,7 +62,7 @@ fn household_warning(report: &Report) -> Markup {
         @if above > 0 {
             p.note.warning {
                 strong { "Households are found together. " }
-                (counted(above, "record has", "records have")) " a risk above " (percent(report.risk.threshold))
+                (count(above)) " of " (counted(report.input.rows, "record has", "records have")) " a risk above " (percent(report.risk.threshold))
                 " because finding one member of a household finds all; k does not limit that."
             }
         }

@@ -67,7 +67,8 @@ fn households_are_warned_of_above_the_key_figures() {
     let risk = |above_only_by_household| HouseholdRisk { mean: 0.28, expected: 12.0, above_only_by_household };
     report.risk.household = Some(Households { before: risk(0), after: risk(1_657) });
     let shown = text(&render(&report, "x.csv"));
-    let warning = shown.find("Households are found together. 1,657 records have a risk above 10.0 %").expect(&shown);
+    let warning =
+        shown.find("Households are found together. 1,657 of 2,000 records have a risk above 10.0 %").expect(&shown);
     assert!(warning < shown.find("Mean risk by household").unwrap());
     report.risk.household = Some(Households { before: risk(9), after: risk(0) });
     assert!(!text(&render(&report, "x.csv")).contains("Households are found together"));
@@ -91,7 +92,7 @@ fn origin_and_unconfirmed_guesses_are_shown() {
         "This release satisfies a policy that is not confirmed",
         "3 lines are still marked CONFIRM",
         "confirm the guess by the SHA-256",
-        "Confidential: it has figures of the original",
+        "Confidential: this report has figures of the original",
         "Made on 2026-11-18 20:15 UTC by moretta 9.9",
         "people-2.parquet",
         &"c".repeat(64),
