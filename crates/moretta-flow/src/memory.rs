@@ -292,7 +292,11 @@ impl Session<'_> {
         let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
         let rows = account.distinct_rows as f64 / account.read;
         match self.needed_by_sample(loaded, table, rows, account.limit) {
-            Some(needed) => FlowError::usage(format!("{account}; use --memory {}", size(needed, ""))),
+            Some(needed) => {
+                // The estimate is of the search. If it is below the limit, groups by kept columns did not fit.
+                let needed = if needed > account.limit { needed } else { account.needed };
+                FlowError::usage(format!("{account}; use --memory {}", size(needed, "")))
+            }
             None => FlowError::usage(account.to_string()),
         }
     }
