@@ -71,7 +71,10 @@ fn of_recoding(folder: &Path) -> Result<LoadedPolicy, String> {
 
 /// Judges the printed text of a release.
 fn printed(policy: &Policy, folder: &Path, output: &str) -> Result<(), Violation> {
-    let usual = policy.input.quote == '"' && policy.input.delimiter.is_none_or(|sign| DELIMITERS.contains(&sign));
+    let usual = policy.input.header
+        && policy.release.delimiter.is_none()
+        && policy.input.quote == '"'
+        && policy.input.delimiter.is_none_or(|sign| DELIMITERS.contains(&sign));
     if !output.ends_with(".csv") || !usual {
         return Ok(());
     }
@@ -110,7 +113,7 @@ fn checked(session: &Session<'_>, loaded: &LoadedPolicy, released: &Path) -> Res
     if loaded.policy.person().is_some() {
         return Ok(());
     }
-    let released = session.open_release(&released.display().to_string(), &loaded.policy.input);
+    let released = session.open_release(&released.display().to_string(), &loaded.policy);
     match released.and_then(|released| session.check_records(&released, loaded)) {
         Ok(checked) if checked.holds() => Ok(()),
         Ok(checked) => Err(format!("check finds that a release violates its policy\n{:?}", checked.judgements)),

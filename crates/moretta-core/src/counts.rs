@@ -4,7 +4,7 @@
 //! them by a map (given as [`Rewrite`]). The core computes the map from the counts and never sees a record. Both types
 //! are plain data, so that a cluster can execute each pass as one SQL statement.
 
-use crate::{memory, seed::Seed};
+use crate::{memory, notation::Notation, seed::Seed};
 
 /// The distinct rows of some columns with the number of records that carry each: one `GROUP BY`.
 ///
@@ -34,6 +34,9 @@ pub struct CountedColumn {
     pub values: Vec<Box<str>>,
     /// Number (from 1) of the first record that carries each value; `None` if records have no numbers.
     pub first_records: Option<Vec<u64>>,
+    /// Whether the source has numbers, and no texts that someone wrote: their texts are in plain notation, whatever the
+    /// policy declares.
+    pub typed: bool,
 }
 
 impl CountedColumn {
@@ -92,6 +95,7 @@ impl Counts {
             name: column.name.clone(),
             values: Vec::new(),
             first_records: numbered(),
+            typed: column.typed,
         };
         let columns = self.columns.iter().map(column).collect();
         let mut subset = Self { columns, first_records: numbered(), ..Self::default() };
@@ -128,10 +132,24 @@ pub struct Rewrite {
     pub change: Change,
     /// Columns that are not released.
     pub dropped: Vec<String>,
+    /// Copied columns of numbers; none if all numbers are plain.
+    pub renotated: Vec<RenotatedColumn>,
     /// The order of the released records.
     pub order: RecordOrder,
     /// Seed of the shuffle and of the assignment of equal records to groups.
     pub seed: Seed,
+}
+
+/// A copied column of numbers, which are written in the notation of the release if they are in another one. Cells that
+/// are no numbers are copied as they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenotatedColumn {
+    /// The column's name.
+    pub name: String,
+    /// Notation of its cells; in a source with types, number columns are in plain notation.
+    pub from: Notation,
+    /// Notation of the release.
+    pub to: Notation,
 }
 
 /// A column of a rewrite's key.

@@ -104,6 +104,7 @@ mod tests {
             name: name.to_owned(),
             values: values.iter().map(|&value| value.into()).collect(),
             first_records: None,
+            typed: false,
         };
         let columns = vec![column("a", &["x", "y", "z"]), column("b", &["1", "2"]), column("c", &["p", "q", "r"])];
         // Every row once, with different numbers of records.

@@ -34,8 +34,8 @@
 //!
 //! A module uses only modules that come before it in this list (`tests/layers.rs` checks it).
 //!
-//! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`]: newtypes over `u32`, random seeds, parts of messages, "did
-//!   you mean", sizes of allocations.
+//! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`], [`decimal`], [`notation`]: newtypes over `u32`, random
+//!   seeds, parts of messages, "did you mean", sizes of allocations, exact numbers and how they are written.
 //! - [`dates`], [`schema`], [`counts`], [`group_sizes`], [`observer`], [`engine`]: column roles and types, the contract
 //!   with engines, progress.
 //! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a
@@ -53,6 +53,7 @@
 
 pub mod counts;
 pub mod dates;
+pub mod decimal;
 pub mod declaration;
 pub mod document;
 pub mod engine;
@@ -61,6 +62,7 @@ pub mod hierarchy;
 pub mod ids;
 pub mod measure;
 pub mod memory;
+pub mod notation;
 pub mod objective;
 pub mod observer;
 pub mod policy;

@@ -172,6 +172,15 @@ pub enum Note {
         /// Number of values that they are.
         values: usize,
     },
+    /// Columns of the input whose name an earlier column has, too: their names were numbered.
+    NumberedColumns(Vec<usize>),
+    /// A column that is read as a category, although all its texts would be numbers in another notation.
+    OtherNotation {
+        /// Name of the column.
+        column: String,
+        /// The keys of `[input]` that would make them numbers.
+        keys: String,
+    },
     /// Lines of the policy that still carry `init`'s mark CONFIRM.
     Unconfirmed(usize),
     /// The columns that a pattern of the policy stands for: a new column of the table may be among them.
@@ -255,6 +264,23 @@ impl fmt::Display for Note {
                 f,
                 "`{}`: {spellings} spellings count as {values} values, because they differ only in blanks, case, \
                  Unicode form or the spelling of numbers; set `fold = false` for the column if they are different values",
+                text::shown(column)
+            ),
+            Self::NumberedColumns(columns) => {
+                let what = if columns.len() == 1 { "column" } else { "columns" };
+                let numbers: Vec<String> = columns.iter().take(MAX_NAMED).map(usize::to_string).collect();
+                let more = if columns.len() > MAX_NAMED { ", .." } else { "" };
+                write!(
+                    f,
+                    "{what} {}{more} of the input: an earlier column has the same name, so the name gets a number (`x` \
+                     becomes `x_2`)",
+                    numbers.join(", ")
+                )
+            }
+            Self::OtherNotation { column, keys } => write!(
+                f,
+                "`{}` is read as a category, but its values look like numbers in another notation; set {keys} in \
+                 [input], or declare the column `type = \"category\"`",
                 text::shown(column)
             ),
             Self::Unconfirmed(lines) => {

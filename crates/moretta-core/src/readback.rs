@@ -6,14 +6,17 @@
 //! - [`check_forms`] checks that every cell has a form that a release can have (a value, an interval, a label of the
 //!   hierarchy, ..). `moretta check` uses it for files whose original is not available.
 
+use std::borrow::Cow;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::{
+    declaration::Declaration,
     hierarchy::{
-        DateLevel, Hierarchies, HierarchyChoice, ROOT_LABEL, Tree, ValueParser, calendar, parse_number, prefix,
-        printed_interval,
+        DateLevel, Hierarchies, HierarchyChoice, ROOT_LABEL, Tree, ValueParser, calendar, prefix, printed_interval,
     },
     ids::{AttributeId, TupleId, VariantId},
+    notation::Notation,
     policy::{ColumnPolicy, Policy},
     profile::Profile,
     schema::{Kind, MissingRule},
@@ -43,13 +46,14 @@ pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<
         return Err(Mismatch("the number of groups differs"));
     }
     let p = original.columns().len();
-    let mut group_by_labels: HashMap<Vec<&str>, usize> = HashMap::new();
+    let mut group_by_labels: HashMap<Vec<Cow<'_, str>>, usize> = HashMap::new();
     for group in 0..released.groups() {
-        group_by_labels.insert((0..p).map(|column| released.label(group, column)).collect(), group);
+        let written = |column: usize| verified.written(column, released.label(group, column));
+        group_by_labels.insert((0..p).map(written).collect(), group);
     }
     for tuple in (0..file.tuples() as u32).map(TupleId) {
-        let labels: Vec<&str> =
-            file.codes(tuple).iter().zip(file.columns()).map(|(&code, column)| column.domain.text(code)).collect();
+        let texts = file.codes(tuple).iter().zip(file.columns());
+        let labels: Vec<Cow<'_, str>> = texts.map(|(&code, column)| Cow::Borrowed(column.domain.text(code))).collect();
         let group = *group_by_labels.get(&labels).ok_or(Mismatch("a combination of released values differs"))?;
         let verified_values = released.grouping().members(group).iter().map(|member| (member.variant, member.records));
         let written_values = file.variants_of(tuple).map(|variant| (variant, file.variant_records(variant)));
@@ -88,7 +92,8 @@ pub struct FormError {
 pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -> Result<(), FormError> {
     for (position, (declared, column)) in policy.quasi_identifiers().zip(file.columns()).enumerate() {
         let texts: Vec<&str> = (0..column.domain.len() as u32).map(|code| column.domain.text(code)).collect();
-        let forms = ReleasedForms::new(policy, declared, hierarchies.get(&declared.name)).guess_kind(&texts);
+        let forms = ReleasedForms::new((policy, column.notation), declared, hierarchies.get(&declared.name));
+        let forms = forms.guess_kind(&texts);
         for code in 0..column.domain.len() as u32 {
             let text = column.domain.text(code);
             if !forms.accept(text) {
@@ -97,7 +102,15 @@ pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -
                 let variants = tuples.flat_map(|tuple| file.variants_of(tuple));
                 let record = variants.filter_map(|variant| file.first_record(variant)).min();
                 let (column, value) = (declared.name.clone(), text.to_owned());
-                return Err(FormError { column, record, value, expected: forms.expected() });
+                let expected = forms.expected();
+                // The examples of numbers have a decimal point.
+                let expected = match policy.release_notation().decimal {
+                    ',' if forms.reading.kind() == Kind::Number => {
+                        "a number with a decimal comma, an interval such as [1,5; 2,75], a label of the hierarchy, or *"
+                    }
+                    _ => expected,
+                };
+                return Err(FormError { column, record, value, expected });
             }
         }
     }
@@ -105,24 +118,34 @@ pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -
 }
 
 /// The forms that the cells of one column may have in a release.
+#[derive(Clone)]
 struct ReleasedForms<'a> {
     declared: &'a ColumnPolicy,
     /// The texts of a missing value.
-    missing: &'a [String],
+    missing: Vec<&'a str>,
+    /// Notation of the numbers of the file.
+    notation: Notation,
     /// Labels of the hierarchy file, if the column has one.
     labels: Option<HashSet<&'a str>>,
+    /// The same in plain notation, if the file has another.
+    plain_labels: HashSet<String>,
     /// Whether all values of the hierarchy file are numbers, so that the column may be one of numbers.
     over_numbers: bool,
     reading: ValueParser,
 }
 
 impl<'a> ReleasedForms<'a> {
-    fn new(policy: &'a Policy, declared: &'a ColumnPolicy, tree: Option<&'a Tree>) -> Self {
-        let labels = tree.map(|tree| tree.nodes().map(|node| tree.label(node)).collect());
+    fn new((policy, notation): (&'a Policy, Notation), declared: &'a ColumnPolicy, tree: Option<&'a Tree>) -> Self {
+        let labels = tree.map(|tree| tree.nodes().map(|node| tree.label(node)).collect::<HashSet<_>>());
+        let input = policy.input.notation();
+        let plain_labels = labels.iter().flatten().filter(|_| !input.is_plain() || !notation.is_plain());
+        let plain_labels = plain_labels.map(|label| input.label(label).unwrap_or(Cow::Borrowed(label)).into_owned());
+        let plain_labels = plain_labels.collect();
         let by_hierarchy = if declared.hierarchy.is_for_numbers() { Kind::Number } else { Kind::Category };
         let reading = declared.parser(declared.kind.unwrap_or(by_hierarchy));
-        let over_numbers = tree.is_some_and(|tree| tree.leaf_labels().all(|leaf| parse_number(leaf).is_ok()));
-        Self { declared, missing: &policy.input.missing, labels, over_numbers, reading }
+        let over_numbers = tree.is_some_and(|tree| tree.leaf_labels().all(|leaf| input.number(leaf).is_some()));
+        let missing = policy.missing_texts(declared).collect();
+        Self { declared, missing, notation, labels, plain_labels, over_numbers, reading }
     }
 
     /// Chooses another type if the policy declares none and only that type accepts all texts: intervals may be of
@@ -136,7 +159,7 @@ impl<'a> ReleasedForms<'a> {
         if texts.iter().all(|text| self.accept(text)) {
             return self;
         }
-        let guess = Self { reading: self.declared.parser(other), labels: self.labels.clone(), ..self };
+        let guess = Self { reading: self.declared.parser(other), ..self.clone() };
         if texts.iter().all(|text| guess.accept(text)) { guess } else { self }
     }
 
@@ -151,12 +174,12 @@ impl<'a> ReleasedForms<'a> {
 
     fn accept(&self, text: &str) -> bool {
         let category = self.declared.missing == MissingRule::Category;
-        let is_missing = |text: &str| category && self.missing.iter().any(|missing| missing == text);
+        let is_missing = |text: &str| category && self.missing.contains(&text);
         if text == ROOT_LABEL || is_missing(text) {
             return true;
         }
         match (&self.labels, self.reading.kind().is_ordered()) {
-            (Some(labels), true) => labels.contains(text) || self.is_interval(text),
+            (Some(labels), true) => labels.contains(text) || self.is_plain_label(text) || self.is_interval(text),
             (Some(labels), false) => {
                 let in_set = |set: &str| set.split(", ").all(|leaf| labels.contains(leaf) || is_missing(leaf));
                 labels.contains(text) || braced(text).is_some_and(in_set)
@@ -187,9 +210,16 @@ impl<'a> ReleasedForms<'a> {
         }
     }
 
+    /// Whether a text is a label of the hierarchy file in the notation of this file.
+    fn is_plain_label(&self, text: &str) -> bool {
+        self.notation.label(text).is_some_and(|plain| self.plain_labels.contains(&*plain))
+    }
+
     /// Accepts `24`, `[24, 32]`, and `[24, 32)`, the form of `widths` for numbers with fractions.
     fn is_interval(&self, text: &str) -> bool {
         let number = |text: &str| self.reading.number(text);
+        let plain = if self.reading.kind() == Kind::Number { self.notation.label(text) } else { Some(text.into()) };
+        let Some(text) = plain.as_deref() else { return false };
         match printed_interval(text) {
             Some((low, high, _)) => matches!((number(low), number(high)), (Ok(low), Ok(high)) if low <= high),
             None => number(text).is_ok(),
@@ -214,7 +244,7 @@ mod tests {
     fn accepted<'t>(declared: &str, texts: &[&'t str]) -> Vec<&'t str> {
         let text = format!("version = 1\nprivacy.k = 2\n[columns.c]\nrole = \"quasi-identifier\"\n{declared}");
         let policy = Policy::parse(&text, &crate::search::method_names()).unwrap();
-        let forms = ReleasedForms::new(&policy, &policy.columns[0], None);
+        let forms = ReleasedForms::new((&policy, Notation::PLAIN), &policy.columns[0], None);
         texts.iter().copied().filter(|text| forms.accept(text)).collect()
     }
 

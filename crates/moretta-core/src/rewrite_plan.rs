@@ -3,11 +3,15 @@
 //! A global recoding becomes one map per column ([`Change::Map`]), with a list of suppressed rows; a local recoding
 //! distributes the records of each distinct row over groups ([`Change::Shares`]).
 
+use std::borrow::Cow;
+
 use crate::{
-    counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, Rewrite, Share},
+    counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, RenotatedColumn, Rewrite, Share},
+    declaration::{ColumnPolicy, Declaration},
     hierarchy::ROOT_LABEL,
     profile::Profile,
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
+    schema::Kind,
     seed::Seed,
     verify::Verified,
 };
@@ -31,7 +35,32 @@ pub fn rewrite(verified: &Verified<'_>, counts: Counts, order: RecordOrder, seed
     };
     let key = counts.columns.into_iter().take(key_columns).enumerate().map(key).collect();
     let dropped = policy.dropped().map(|column| column.name.clone()).collect();
-    Rewrite { key, change, dropped, order, seed }
+    Rewrite { key, change, dropped, renotated: renotated(verified), order, seed }
+}
+
+impl Verified<'_> {
+    /// A label of a column as the release has it: numbers are in the notation of the release.
+    pub(crate) fn written<'l>(&self, column: usize, label: &'l str) -> Cow<'l, str> {
+        match self.profile().columns()[column].domain.kind() {
+            Kind::Number => self.policy().release_notation().write(label),
+            _ => Cow::Borrowed(label),
+        }
+    }
+}
+
+/// The kept number columns, unless every number is plain already. The engine converts those that are not in the
+/// notation of the release: typed numbers are plain, whatever the input declares.
+fn renotated(verified: &Verified<'_>) -> Vec<RenotatedColumn> {
+    let (policy, to) = (verified.policy(), verified.policy().release_notation());
+    let from = policy.input.notation();
+    if from.is_plain() && to.is_plain() {
+        return Vec::new();
+    }
+    let of_numbers = |column: &&ColumnPolicy| match verified.profile().attribute(&column.name) {
+        Some(id) => verified.profile().attributes()[id.index()].kind() == Kind::Number,
+        None => column.kind == Some(Kind::Number),
+    };
+    policy.kept().filter(of_numbers).map(|column| RenotatedColumn { name: column.name.clone(), from, to }).collect()
 }
 
 fn by_map(profile: &Profile, counts: &Counts, verified: &Verified<'_>, cut: &Cut) -> Change {
@@ -47,7 +76,7 @@ fn by_map(profile: &Profile, counts: &Counts, verified: &Verified<'_>, cut: &Cut
         }
         let group = verified.released().group_of_piece(tuple.index());
         for (column, &raw) in counts.row(row)[..p].iter().enumerate() {
-            labels[column][raw as usize] = verified.released().label(group, column).into();
+            labels[column][raw as usize] = verified.written(column, verified.released().label(group, column)).into();
         }
     }
     Change::Map { labels, suppressed }
@@ -57,7 +86,10 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
     let released = verified.released();
     let p = profile.columns().len();
     let labels = (0..p)
-        .map(|column| (0..released.groups()).map(|group| released.label(group, column).into()).collect())
+        .map(|column| {
+            let written = |group| verified.written(column, released.label(group, column)).into();
+            (0..released.groups()).map(written).collect()
+        })
         .collect();
     let mut pieces: Vec<GroupAssignment> = groups.assignments.clone();
     pieces.sort_unstable_by_key(|piece| (piece.variant, piece.group));

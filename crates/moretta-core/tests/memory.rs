@@ -129,7 +129,7 @@ impl Shape {
         sizes.extend([20, 2]);
         for (name, size) in Profile::grouped_columns(policy).into_iter().zip(sizes) {
             let values = (0..size).map(|value| format!("{:05}", value * 7 + 10_000).into()).collect();
-            counts.columns.push(CountedColumn { name, values, first_records: None });
+            counts.columns.push(CountedColumn { name, values, first_records: None, typed: false });
         }
         counts
     }

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let order =
         if args.get(6).is_some_and(|order| order == "input") { RecordOrder::Input } else { RecordOrder::Shuffled };
-    let rewrite = Rewrite { key, change, dropped: vec![], order, seed: Seed::Number(1) };
+    let rewrite = Rewrite { key, change, dropped: vec![], renotated: Vec::new(), order, seed: Seed::Number(1) };
     drop(counts);
     let start = Instant::now();
     let staged = engine.stage(&rewrite, &Target::new(out)?, &NoObserver)?;

@@ -16,6 +16,8 @@
 //! Cost: one read of the input; memory grows with the distinct values and rows of each thread. Above the memory limit
 //! the pass stops with an estimate of the memory it needs ([`OutOfMemory`]).
 
+use std::collections::HashSet;
+
 use moretta_core::{
     counts::{CountedColumn, Counts},
     group_sizes::GroupSizes,
@@ -24,6 +26,7 @@ use moretta_core::{
 
 use crate::{
     arrow::encode::ColumnEncoder,
+    csv::convert::unguarded,
     dictionary::Dictionary,
     error::{EngineError, OutOfMemory},
     hashed_rows::{HashedRows, columns_of},
@@ -127,7 +130,12 @@ impl PartialCounts {
 }
 
 /// Merges the counts of all threads and converts positions to record numbers.
-fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumbers) -> (Counts, Vec<GroupSizes>) {
+fn merge_all(
+    partials: Vec<PartialCounts>,
+    source: &Source,
+    (columns, indices): (&[String], &[usize]),
+    numbers: &RecordNumbers,
+) -> (Counts, Vec<GroupSizes>) {
     let mut partials = partials.into_iter();
     let mut all = partials.next().unwrap_or_else(|| PartialCounts::new(columns.len(), &[]));
     partials.for_each(|other| all.merge(other));
@@ -151,12 +159,30 @@ fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordN
     });
     drop(rows);
     counts.first_records = Some(first_records);
-    for ((name, dictionary), first_records) in columns.iter().zip(dictionaries).zip(first_by_code) {
+    let guarded = source.csv_options().guard_formulas;
+    let columns = columns.iter().zip(indices);
+    for (((name, &index), dictionary), first_records) in columns.zip(dictionaries).zip(first_by_code) {
         let value = |code| String::from_utf8_lossy(dictionary.value(code)).into_owned().into_boxed_str();
-        let values = (0..dictionary.len() as u32).map(value).collect();
-        counts.columns.push(CountedColumn { name: name.clone(), values, first_records: Some(first_records) });
+        let mut values: Vec<Box<str>> = (0..dictionary.len() as u32).map(value).collect();
+        if guarded {
+            remove_guards(&mut values);
+        }
+        let (name, typed) = (name.clone(), source.is_typed(index));
+        counts.columns.push(CountedColumn { name, values, first_records: Some(first_records), typed });
     }
     (counts, sizes)
+}
+
+/// Removes the apostrophes before formulas, unless a text would occur twice: a release never has it both ways.
+fn remove_guards(values: &mut [Box<str>]) {
+    let is_bare = |value: &&Box<str>| unguarded(value).len() == value.len();
+    let bare: HashSet<Box<str>> = values.iter().filter(is_bare).cloned().collect();
+    for value in values {
+        let text = unguarded(value);
+        if text.len() < value.len() && !bare.contains(text) {
+            *value = text.into();
+        }
+    }
 }
 
 /// Columns to count.
@@ -196,5 +222,5 @@ pub(crate) fn group_and_count(
     if numbers.records() == 0 {
         return Err(EngineError::NoRecords { path: source.first_path() });
     }
-    Ok(merge_all(partials, names, &numbers))
+    Ok(merge_all(partials, source, (names, columns), &numbers))
 }

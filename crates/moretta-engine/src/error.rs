@@ -93,6 +93,21 @@ pub enum EngineError {
         /// Number of the second.
         second: usize,
     },
+    /// The columns of a file without a header have another number than their names.
+    #[error(
+        "{}: {} in [input], and the first record has {}",
+        file(path),
+        counted(*names as u64, "`names`", "`names`"),
+        counted(*fields as u64, "field", "fields")
+    )]
+    Names {
+        /// Input file.
+        path: PathBuf,
+        /// Number of names.
+        names: usize,
+        /// Number of fields of the first record.
+        fields: usize,
+    },
     /// The header is malformed.
     #[error("{}: the header cannot be read: {fault}", file(path))]
     Header {
@@ -224,6 +239,20 @@ pub enum Fault {
         /// Number of fields of the header.
         expected: usize,
     },
+    /// More fields than the header has, and some could be the two halves of a number with a decimal comma.
+    #[error(
+        "{found} fields where the header has {expected}: if its numbers have a decimal comma, the delimiter must be another \
+         character, such as `;`, or the numbers must be quoted"
+    )]
+    DecimalCommas {
+        /// Number of fields of the record.
+        found: usize,
+        /// Number of fields of the header.
+        expected: usize,
+    },
+    /// A line that begins with `#` and is no record.
+    #[error("a line that begins with `#`, like a comment: remove comment lines, or quote the field")]
+    Comment,
     /// An empty line between records.
     #[error("a blank line where {expected} {} should be", if *expected == 1 { "field" } else { "fields" })]
     BlankLine {
@@ -320,6 +349,7 @@ impl EngineError {
             | Empty { path }
             | NoRecords { path }
             | DuplicateColumn { path, .. }
+            | Names { path, .. }
             | Header { path, .. }
             | UnsupportedType { path, .. }
             | NulInText { path, .. }

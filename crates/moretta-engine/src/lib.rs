@@ -40,6 +40,7 @@
 //!     key: vec![KeyColumn { name: "age".into(), values: ages.values.clone(), rewritten: true }],
 //!     change: Change::Map { labels: vec![vec!["[36, 41]".into(); ages.values.len()]], suppressed: vec![] },
 //!     dropped: vec!["name".into()],
+//!     renotated: Vec::new(),
 //!     order: RecordOrder::Shuffled,
 //!     seed: Seed::Number(7),
 //! };
@@ -71,7 +72,7 @@ mod source;
 mod staged;
 mod target;
 
-pub use csv::CsvOptions;
+pub use csv::{CsvOptions, CsvRelease};
 pub use digest::{digest, sha256};
 pub use error::{EngineError, Fault, OutOfMemory};
 pub use formats::Format;

@@ -106,8 +106,8 @@ impl LocalEngine {
         Ok(self.group_with_sizes(columns, &[], observer)?.0)
     }
 
-    /// First pass, with the sizes of groups by further sets of columns, which are counted without texts. If all together
-    /// exceed the memory limit, they are counted in several passes.
+    /// First pass, with the sizes of groups by further sets of columns, which are counted without texts. If all
+    /// together exceed the memory limit, they are counted in several passes.
     pub fn group_with_sizes(
         &self,
         columns: &[String],

@@ -10,7 +10,7 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use crate::{
     arrow::{encode::ColumnEncoder, hash::hash_each, text},
-    csv::{content, parse::FieldOffsets, write::CellWriter},
+    csv::{content, convert::Conversion, parse::FieldOffsets, write::CellWriter},
     error::EngineError,
     hashed_rows::{CellScratch, RowHash, hash_text},
 };
@@ -96,7 +96,15 @@ impl<'a> InputRecords<'a> {
     }
 
     /// Prepares the cells of the columns at `copied` to be written as CSV.
-    pub(crate) fn csv_cells(&self, copied: &[usize]) -> Result<CsvCells<'a>, EngineError> {
+    /// Cells of CSV keep their bytes if there is no `conversion`.
+    pub(crate) fn csv_cells<'c>(
+        &self,
+        copied: &[usize],
+        conversion: Option<&'c Conversion>,
+    ) -> Result<CsvCells<'c>, EngineError>
+    where
+        'a: 'c,
+    {
         let mut arrays = Vec::new();
         if let Self::Arrow { batch, batch_columns, path } = self {
             arrays.extend(batch.columns().iter().cloned());
@@ -109,7 +117,7 @@ impl<'a> InputRecords<'a> {
                 }
             }
         }
-        Ok(CsvCells { records: *self, arrays, scratch: String::new() })
+        Ok(CsvCells { records: *self, arrays, conversion, scratch: String::new(), unquoted: Vec::new() })
     }
 
     /// Values of a column as a plain array: of the column's type (Arrow), or text (CSV).
@@ -156,7 +164,10 @@ pub(crate) struct CsvCells<'a> {
     records: InputRecords<'a>,
     /// Columns of an Arrow batch; copied columns are plain arrays, not dictionaries.
     arrays: Vec<ArrayRef>,
+    /// Changes of cells; `None` if cells of CSV are of the dialect of the release and are copied.
+    conversion: Option<&'a Conversion>,
     scratch: String,
+    unquoted: Vec<u8>,
 }
 
 impl CsvCells<'_> {
@@ -165,7 +176,19 @@ impl CsvCells<'_> {
     #[inline]
     pub(crate) fn append(&mut self, out: &mut Vec<u8>, record: usize, from: usize, to: usize, writer: CellWriter) {
         match self.records {
-            InputRecords::Csv { bytes, fields, .. } => {
+            InputRecords::Csv { bytes, fields, quote } => {
+                if let Some(conversion) = self.conversion {
+                    for column in from..=to {
+                        if column > from {
+                            out.push(writer.dialect.delimiter);
+                        }
+                        let text = content(fields.raw(bytes, record, column), quote, &mut self.unquoted);
+                        // Blocks are UTF-8, as parsing has checked.
+                        let text = String::from_utf8_lossy(text);
+                        writer.cell(out, conversion.text(column, &text).as_bytes());
+                    }
+                    return;
+                }
                 if !fields.may_have_odd_cells() && !writer.single_column {
                     out.extend_from_slice(&bytes[fields.span(record, from).0..fields.span(record, to).1]);
                     return;
@@ -178,13 +201,17 @@ impl CsvCells<'_> {
                 }
             }
             InputRecords::Arrow { batch_columns, .. } => {
-                for (count, &index) in batch_columns[from..=to].iter().enumerate() {
-                    if count > 0 {
+                for column in from..=to {
+                    let index = batch_columns[column];
+                    if column > from {
                         out.push(writer.dialect.delimiter);
                     }
                     self.scratch.clear();
                     text::write(&self.arrays[index], record, &mut self.scratch);
-                    writer.cell(out, self.scratch.as_bytes());
+                    match self.conversion {
+                        Some(conversion) => writer.cell(out, conversion.text(column, &self.scratch).as_bytes()),
+                        None => writer.cell(out, self.scratch.as_bytes()),
+                    }
                 }
             }
         }

@@ -54,6 +54,11 @@ pub(crate) trait Scan: Debug + Send + Sync {
         None
     }
 
+    /// Numbers (from 1) of the columns that had the name of an earlier one and were numbered.
+    fn renamed(&self) -> &[usize] {
+        &[]
+    }
+
     /// Sum of the sizes that readers report for all batches, in bytes or records as the format chooses.
     fn size(&self) -> u64;
 

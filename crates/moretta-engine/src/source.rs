@@ -10,6 +10,7 @@ use std::{
     time::SystemTime,
 };
 
+use arrow_schema::DataType;
 use moretta_core::suggest::folded;
 
 use crate::{arrow::text::has_text, csv::CsvOptions, error::EngineError, formats::Format, scan::Scan};
@@ -88,6 +89,20 @@ impl Source {
     /// CSV dialect of the files, with the delimiter that was detected. For Parquet: the dialect of a CSV release.
     pub fn csv_options(&self) -> CsvOptions {
         self.scan.csv_options().unwrap_or(CsvOptions { delimiter: Some(b','), ..CsvOptions::default() })
+    }
+
+    /// Numbers (from 1) of the columns that had the name of an earlier one: `x` became `x_2`.
+    pub fn renamed_columns(&self) -> &[usize] {
+        self.scan.renamed()
+    }
+
+    /// Whether the values of a column are numbers or of another type, not text.
+    pub(crate) fn is_typed(&self, column: usize) -> bool {
+        let is_text = |data_type: &DataType| match data_type {
+            DataType::Dictionary(_, value) => value.is_string(),
+            other => other.is_string(),
+        };
+        self.scan.schema().is_some_and(|schema| !is_text(schema.field(column).data_type()))
     }
 
     /// Total size of all files in bytes.

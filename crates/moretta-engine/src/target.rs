@@ -16,7 +16,13 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-use crate::{csv::CsvOptions, error::EngineError, formats::Format, ordered_pool::lock, source::Source};
+use crate::{
+    csv::{CsvOptions, CsvRelease},
+    error::EngineError,
+    formats::Format,
+    ordered_pool::lock,
+    source::Source,
+};
 
 /// Paths of the temporary files of this process. A signal ends the process as a whole, so that they are known for the
 /// process and not for a job.
@@ -50,6 +56,8 @@ pub struct Target {
     pub format: Format,
     /// Whether an existing file may be replaced.
     pub overwrite: bool,
+    /// Dialect of a CSV file.
+    pub csv: CsvRelease,
 }
 
 impl Target {
@@ -57,7 +65,7 @@ impl Target {
     pub fn new(path: impl Into<PathBuf>) -> Result<Self, EngineError> {
         let path = path.into();
         match Format::of(&path) {
-            Some(format) => Ok(Self { path, format, overwrite: false }),
+            Some(format) => Ok(Self { path, format, overwrite: false, csv: CsvRelease::default() }),
             None => Err(EngineError::UnknownFormat { path }),
         }
     }
@@ -132,7 +140,8 @@ fn default_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError>
 /// Writes `content` to a temporary file beside `path`; [`Pending::persist`] renames it.
 pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) -> Result<Pending, EngineError> {
     // The file is not read back through `Pending::open`, so the format does not matter.
-    let pending = Target { path: path.into(), format: Format::Csv, overwrite }.create_pending()?;
+    let pending =
+        Target { path: path.into(), format: Format::Csv, overwrite, csv: CsvRelease::default() }.create_pending()?;
     std::io::Write::write_all(&mut pending.file(), content).map_err(EngineError::io(pending.path(), "write"))?;
     pending.sync()?;
     Ok(pending)

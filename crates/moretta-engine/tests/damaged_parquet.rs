@@ -171,6 +171,7 @@ fn run(path: &Path, folder: &Path) -> Result<(), EngineError> {
         key: vec![],
         change: Change::Map { labels: vec![], suppressed: vec![] },
         dropped: vec![],
+        renotated: Vec::new(),
         order: RecordOrder::Shuffled,
         seed: Seed::Number(1),
     };

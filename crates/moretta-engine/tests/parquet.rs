@@ -7,11 +7,12 @@ use std::{collections::HashMap, fs::File, path::Path, sync::Arc};
 use arrow_array::{cast::AsArray, types::Int32Type, *};
 use arrow_schema::{DataType, Field, Schema};
 use moretta_core::{
-    counts::{Change, Counts, RecordOrder, Rewrite},
+    counts::{Change, Counts, RecordOrder, RenotatedColumn, Rewrite},
+    notation::Notation,
     observer::NoObserver,
     seed::Seed,
 };
-use moretta_engine::{CsvOptions, EngineError, EngineOptions, LocalEngine, Source, Target};
+use moretta_engine::{CsvOptions, EngineError, EngineOptions, Format, LocalEngine, Source, Target};
 use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     file::properties::WriterProperties,
@@ -102,6 +103,7 @@ fn copy(order: RecordOrder, dropped: &[&str]) -> Rewrite {
         key: vec![],
         change: Change::Map { labels: vec![], suppressed: vec![] },
         dropped: names(dropped),
+        renotated: Vec::new(),
         order,
         seed: Seed::Number(9),
     }
@@ -347,4 +349,44 @@ fn a_key_column_of_large_dictionaries_can_be_copied() {
     let change = shares(&counts, 2, &[false, true], RecordOrder::Input, 1);
     let copied = load(&rewrite(&path, &options, &change, &out));
     assert_eq!(copied.column(0).as_string::<i32>(), &StringArray::from(vec!["x", "y", "y", "x"]));
+}
+
+/// Typed numbers are plain, and a CSV release has them in its own notation.
+#[test]
+fn typed_numbers_are_written_in_the_notation_of_a_csv_release() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a.parquet");
+    let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1234.5, -2.5, 0.25]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["1.234,5", "x", "7"]));
+    let schema = Schema::new(vec![
+        Field::new("typed", DataType::Float64, false),
+        Field::new("text", DataType::Utf8, false),
+        Field::new("other", DataType::Utf8, false),
+    ]);
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![numbers, Arc::clone(&texts), texts]).expect("batch");
+    let mut writer = ArrowWriter::try_new(File::create(&path).expect("file"), batch.schema(), None).expect("writer");
+    writer.write(&batch).expect("write");
+    writer.close().expect("close");
+    let german = Notation { decimal: ',', thousands: Some('.') };
+    let plain = Notation::PLAIN;
+    let engine = || LocalEngine::new(Source::open(&path.to_string_lossy(), &CsvOptions::default()).expect("source"));
+    let counts = engine().group_and_count(&names(&["typed", "text"]), &NoObserver).expect("counts");
+    assert_eq!(counts.columns.iter().map(|column| column.typed).collect::<Vec<_>>(), [true, false]);
+    for (to, expected) in [
+        (german, "typed,text,other\n\"1234,5\",\"1.234,5\",\"1.234,5\"\n\"-2,5\",x,x\n\"0,25\",7,7\n"),
+        (plain, "typed,text,other\n1234.5,1234.5,\"1.234,5\"\n-2.5,x,x\n0.25,7,7\n"),
+    ] {
+        let renotated = ["typed", "text"].map(|name| RenotatedColumn { name: name.to_owned(), from: german, to });
+        let rewrite = Rewrite { renotated: renotated.to_vec(), ..copy(RecordOrder::Input, &[]) };
+        let target = Target::new(folder.path().join("out.csv")).expect("target");
+        let staged = engine().stage(&rewrite, &target, &NoObserver).expect("stage");
+        assert_eq!(std::fs::read_to_string(staged.path()).expect("text"), expected);
+        let target = Target::new(folder.path().join("out.parquet")).expect("target");
+        let staged = engine().stage(&rewrite, &target, &NoObserver).expect("stage");
+        let read = Source::open_as(staged.path(), Format::Parquet, &CsvOptions::default()).expect("source");
+        let counts = LocalEngine::new(read).group_and_count(&names(&["typed", "text"]), &NoObserver).expect("counts");
+        assert_eq!(counts.columns.iter().map(|column| column.typed).collect::<Vec<_>>(), [true, false]);
+        let text = if to == german { "1.234,5" } else { "1234.5" };
+        assert!(counts.columns[1].values.iter().any(|value| **value == *text));
+    }
 }

@@ -127,6 +127,7 @@ proptest! {
             key: key(&counts, &rewritten),
             change: Change::Map { labels, suppressed },
             dropped: dropped.iter().map(|&column| table[0][column].clone()).collect(),
+            renotated: Vec::new(),
             order: RecordOrder::Input,
             seed: Seed::Number(3),
         };
@@ -151,7 +152,7 @@ proptest! {
         let again = std::fs::read_to_string(rewrite(&path, &other, &change, &out)).expect("read");
         prop_assert_eq!(shuffled, again);
         // Copied cells are the only ones that may begin like a comment, or be blank in a table of one column.
-        let copy = Rewrite { key: vec![], change: Change::Map { labels: vec![], suppressed: vec![] }, dropped: vec![], order: RecordOrder::Input, seed: Seed::Number(0) };
+        let copy = Rewrite { key: vec![], change: Change::Map { labels: vec![], suppressed: vec![] }, dropped: vec![], renotated: Vec::new(), order: RecordOrder::Input, seed: Seed::Number(0) };
         let copied = std::fs::read_to_string(rewrite(&path, &options, &copy, &out)).expect("read");
         prop_assert_eq!(&parse_as_others(&copied, delimiter), &table);
         // Written as Parquet and back as CSV, only quotes change.

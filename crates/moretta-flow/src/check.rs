@@ -63,7 +63,7 @@ impl Session<'_> {
     pub fn check(&self, request: &Check) -> Result<Checked, FlowError> {
         self.install(|| {
             let loaded = self.policy_for_release(&request.policy, &request.released)?;
-            self.checked(&self.open_release(&request.released, &loaded.policy.input)?, &loaded)
+            self.checked(&self.open_release(&request.released, &loaded.policy)?, &loaded)
         })
     }
 

@@ -11,8 +11,10 @@ use moretta_core::{
         file::{self, Form, HierarchyFile},
         numeric::{Builder, Built, widths},
     },
+    notation::Notation,
     observer::Stage,
     policy::InputOptions,
+    schema::Kind,
     text::{at_record, count, shown},
 };
 use moretta_engine::LocalEngine;
@@ -89,18 +91,28 @@ impl Session<'_> {
         self.install(|| {
             let BuildHierarchy { input, column: name, .. } = request;
             check_choice(&request.choice)?;
-            let engine = self.open(input, &InputOptions::default())?;
+            let engine = self.open_with_column(input, name)?;
             request.output.check(&[], &[&engine])?;
-            let (column, records) = self.column(&engine, name, &request.missing)?;
+            let (mut column, records) = self.column(&engine, name, &request.missing)?;
             if column.values.is_empty() {
                 let message = format!("column `{}` has no values to build a hierarchy for", shown(name));
                 return Err(FlowError::input(input, message));
+            }
+            // Numbers in another notation are computed in plain notation and written in theirs.
+            let texts = column.values.iter().map(|text| &**text);
+            let notation = Notation::that_reads(texts).filter(|_| request.reading.kind() == Kind::Number);
+            let notation = notation.unwrap_or_default();
+            for text in &mut column.values {
+                if let Some(number) = notation.number(text).filter(|_| !notation.is_plain()) {
+                    *text = number.into();
+                }
             }
             let tree = build_tree(&column, &records, &request.reading, &request.choice).map_err(|error| FlowError {
                 message: format!("{input}: {}", described(&error)),
                 ..FlowError::domain(input, &error)
             })?;
             let tree = tree.ok_or_else(|| FlowError::usage("this method builds no hierarchy"))?;
+            let tree = tree.relabeled(|label| (!notation.is_plain()).then(|| notation.write(label).into_owned()));
             check_size(name, &tree)?;
             request.output.write(|| file::write(&tree))?;
             Ok(tree)
@@ -140,7 +152,7 @@ impl Session<'_> {
             let read = self.read_hierarchy(&request.file, request.column.as_deref())?;
             let stem = request.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
             let name = request.column.clone().or(stem).unwrap_or_default();
-            let engine = self.open(&request.input, &InputOptions::default())?;
+            let engine = self.open_with_column(&request.input, &name)?;
             let (column, records) = self.column(&engine, &name, &request.missing).map_err(|mut error| {
                 if request.column.is_none() && !engine.columns().contains(&name) {
                     error.message += "; by default the column is named like the file; use `--column` to name another";

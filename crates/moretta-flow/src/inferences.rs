@@ -34,7 +34,7 @@ impl Session<'_> {
         self.install(|| {
             let loaded = self.policy_for_release(&request.policy, &request.input)?;
             preflight::only_records(&loaded.policy, &loaded.name, "`inferences`")?;
-            let engine = self.open(&request.input, &loaded.policy.input)?;
+            let (engine, loaded) = self.open_either(&request.input, loaded)?;
             let rule = "a list of inferences must be named .csv; `--json` prints JSON";
             request.output.format(&[OutputFormat::Csv], rule)?;
             request.output.check(&loaded.files, &[&engine])?;

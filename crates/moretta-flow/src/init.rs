@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use moretta_core::{engine::Records, policy::InputOptions};
 use moretta_guess::Guesses;
 use moretta_insight::column_sets::ColumnSets;
 
 use crate::{
     column_table::table_of_policy,
+    dialect::UnknownTable,
     error::{ErrorKind, FlowError},
     files::{OutputFile, OutputFormat},
     session::Session,
@@ -39,17 +39,11 @@ pub struct Draft {
 impl Session<'_> {
     /// Inspects a dataset and drafts a policy.
     pub fn init(&self, request: &Init) -> Result<Draft, FlowError> {
-        let engine = self.open(&request.input, &InputOptions::default())?;
+        let UnknownTable { engine, sample, mut facts, dialect } = self.open_unknown(&request.input, SAMPLE)?;
         request.output.check(&[], &[&engine])?;
         request.table.format(&[OutputFormat::Csv], "the table of the columns must be named .csv")?;
         let policy: Vec<PathBuf> = request.output.path.clone().into_iter().collect();
         request.table.check(&policy, &[&engine])?;
-        let sample = engine.sample(SAMPLE)?;
-        let mut facts = moretta_guess::facts(&sample.columns, &sample.rows);
-        if let Some(found) = moretta_guess::name_like_a_value(&facts) {
-            // The first line is not shown, nor written to a policy: it may be a record of a person.
-            return Err(FlowError::headerless(&request.input, found));
-        }
         if sample.rows.is_empty() {
             return Err(FlowError::input(&request.input, "it has no records, so nothing says what its columns are"));
         }
@@ -59,7 +53,7 @@ impl Session<'_> {
             column.nested = nested;
         }
         let sets = ColumnSets::of_rows(sample.columns.len(), &sample.rows);
-        let guesses = moretta_guess::guess(&facts, &sets);
+        let guesses = Guesses { dialect, ..moretta_guess::guess(&facts, &sets) };
         let text = moretta_guess::policy_text(&guesses, &request.input);
         if request.table.path.is_some() {
             let table =

@@ -41,6 +41,7 @@ mod apply;
 mod check;
 mod column_table;
 mod compare;
+mod dialect;
 mod error;
 mod evaluate;
 mod files;

@@ -7,7 +7,7 @@ use moretta_core::{
     engine::{FaultLocation, Records, Staged},
     hierarchy::Hierarchies,
     observer::{Note, Stage},
-    policy::{BoundPolicy, InputOptions, Policy},
+    policy::{BoundPolicy, Policy},
     profile::{Profile, Tables},
     publish::ReadBack,
     text::listed,
@@ -53,7 +53,7 @@ impl Session<'_> {
                 (None, None) => return Err(FlowError::usage("there is no release to link")),
             };
             preflight::only_records(&loaded.policy, &loaded.name, "`linkage`")?;
-            let opened = request.releases.iter().map(|release| self.open_release(release, &loaded.policy.input));
+            let opened = request.releases.iter().map(|release| self.open_release(release, &loaded.policy));
             let opened: Vec<LocalEngine> = opened.collect::<Result<_, _>>()?;
             let original = request.original.as_ref().map(|input| self.open(input, &loaded.policy.input)).transpose()?;
             let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
@@ -188,10 +188,10 @@ impl EarlierFiles {
     pub(crate) fn open(
         session: &Session<'_>,
         Earlier { releases, warn }: &Earlier,
-        input: &InputOptions,
+        policy: &Policy,
         name: String,
     ) -> Result<Option<Self>, FlowError> {
-        let opened = releases.iter().map(|release| session.open_release(release, input)).collect::<Result<_, _>>()?;
+        let opened = releases.iter().map(|release| session.open_release(release, policy)).collect::<Result<_, _>>()?;
         Ok(Some(Self { opened, warn: *warn, name }).filter(|files| !files.opened.is_empty()))
     }
 

@@ -84,7 +84,7 @@ impl Session<'_> {
             let loaded = self.policy_for(&request.policy, &request.original)?;
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
-            let after = self.open_release(&request.released, &policy.input)?;
+            let after = self.open_release(&request.released, policy)?;
             let OriginalAndRelease { original, file, released, kept } = self.both(&loaded, &before, &after)?;
             let context = MeasureContext::new(policy, &original, &file, &released);
             let kept = (policy.unit() == Unit::Records).then_some(kept);
@@ -101,7 +101,7 @@ impl Session<'_> {
             loaded.files.extend(request.queries.clone());
             let rule = "answers must be named .csv, a chart of their errors .svg; `--json` prints JSON";
             let before = self.open(&request.original, &loaded.policy.input)?;
-            let after = self.open_release(&request.released, &loaded.policy.input)?;
+            let after = self.open_release(&request.released, &loaded.policy)?;
             let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg], rule)?;
             request.output.check(&loaded.files, &[&before, &after])?;
             let both = self.both(&loaded, &before, &after)?;

@@ -434,7 +434,7 @@ pub(crate) fn sample_counts(sample: &Sample, records: usize, names: &[String]) -
         values.sort_unstable();
         values.dedup();
         let values = values.into_iter().map(Into::into).collect();
-        counts.columns.push(CountedColumn { name: name.clone(), values, first_records: None });
+        counts.columns.push(CountedColumn { name: name.clone(), values, first_records: None, typed: false });
     }
     for same in rows.chunk_by(|a, b| a == b) {
         let code =

@@ -9,7 +9,7 @@ use moretta_core::{
         file::{self, FileNote, HierarchyFile},
     },
     observer::Note,
-    policy::{InputOptions, PatternMatch, Policy, PolicyError, PolicyFile},
+    policy::{InputOptions, PatternMatch, Policy, PolicyError, PolicyFile, ReleaseOptions},
     search,
     text::shown,
 };
@@ -99,28 +99,30 @@ enum PatternError {
 impl Session<'_> {
     /// Reads a policy for a table; its patterns stand for columns of the table.
     pub fn policy_for(&self, policy: &Path, table: &str) -> Result<LoadedPolicy, FlowError> {
-        self.policy_with_columns(policy, false, |input| self.open(table, input))
+        self.policy_with_columns(policy, false, |input, _| self.open(table, input))
     }
 
     /// Reads a policy for a released file, which lacks the columns that are never released.
     pub fn policy_for_release(&self, policy: &Path, release: &str) -> Result<LoadedPolicy, FlowError> {
-        self.policy_with_columns(policy, true, |input| self.open_release(release, input))
+        let open = |input: &_, options: &_| self.open_release_of(release, input, options);
+        self.policy_with_columns(policy, true, open)
     }
 
     fn policy_with_columns(
         &self,
         policy: &Path,
         released: bool,
-        open: impl FnOnce(&InputOptions) -> Result<LocalEngine, FlowError>,
+        open: impl FnOnce(&InputOptions, &ReleaseOptions) -> Result<LocalEngine, FlowError>,
     ) -> Result<LoadedPolicy, FlowError> {
         let loaded = LoadedPolicy::read_with(policy, |file| {
             if !file.has_patterns() {
                 return Ok(file);
             }
-            let table = open(&file.input().map_err(PatternError::Policy)?).map_err(PatternError::Table)?;
+            let (input, release) = file.tables().map_err(PatternError::Policy)?;
+            let table = open(&input, &release).map_err(PatternError::Table)?;
             let sample = table.sample(HEADER_RECORDS).map_err(|fault| PatternError::Table(fault.into()))?;
             let facts = moretta_guess::facts(&sample.columns, &sample.rows);
-            if let Some(found) = moretta_guess::name_like_a_value(&facts) {
+            if let Some(found) = moretta_guess::name_like_a_value(&facts).filter(|_| input.header) {
                 return Err(PatternError::Table(FlowError::headerless(table.name(), found)));
             }
             file.resolve(table.columns(), released).map_err(PatternError::Policy)

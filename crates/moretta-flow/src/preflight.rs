@@ -11,14 +11,18 @@
 //! the bound models. The search itself checks first whether the method supports the policy. `check` also verifies the
 //! form of released cells; other requests do so when they parse the cells.
 
+use std::collections::HashSet;
+
 use moretta_core::{
-    counts::Counts,
+    counts::{CountedColumn, Counts},
+    declaration::Declaration,
     engine::{Records, count_with_sizes},
     group_sizes::GroupSizes,
-    observer::Stage,
+    notation::Notation,
+    observer::{Note, Stage},
     policy::{BoundPolicy, Policy},
     profile::{Attribute, Profile},
-    schema::Unit,
+    schema::{Kind, Unit},
     text::shown,
 };
 use moretta_insight::kept::{Kept, KeptSizes};
@@ -74,12 +78,33 @@ impl Session<'_> {
         objectives(&loaded.policy, &profile, &loaded.name)?;
         population(&loaded.policy, &profile, &loaded.name)?;
         self.note_spellings(&profile);
+        self.note_notations(&loaded.policy, &counts, &profile);
         Ok((counts, profile, sizes))
     }
 
     /// Notes the columns in which spellings count as one value.
     pub(crate) fn note_spellings(&self, profile: &Profile) {
         profile.attributes().iter().filter_map(Attribute::folded).for_each(|note| self.observer.note(&note));
+    }
+
+    /// Notes the columns without a type whose texts would all be numbers in another notation: they were read as
+    /// categories.
+    fn note_notations(&self, policy: &Policy, counts: &Counts, profile: &Profile) {
+        let kinds = profile.columns().iter().map(|column| (&column.name, column.domain.kind()));
+        let kinds = kinds.chain(profile.attributes().iter().map(|column| (&column.name, column.kind())));
+        let categories: HashSet<&String> =
+            kinds.filter(|(_, kind)| *kind == Kind::Category).map(|(name, _)| name).collect();
+        let of_text = |column: &&CountedColumn| !column.typed && categories.contains(&column.name);
+        for column in counts.columns.iter().filter(of_text) {
+            let Some(declared) = policy.column(&column.name).filter(|column| column.kind.is_none()) else { continue };
+            let is_missing = |text: &&str| policy.missing_texts(declared).any(|missing| missing == *text);
+            let texts = column.values.iter().map(|text| &**text).filter(|text| !is_missing(text));
+            let Some(other) = Notation::that_reads(texts) else { continue };
+            if other != policy.input.notation() {
+                let keys = other.keys();
+                self.observer.note(&Note::OtherNotation { column: column.name.clone(), keys });
+            }
+        }
     }
 
     /// Checks the header and counts the distinct rows of the policy's columns. `others` tables will be linked with it.

@@ -25,7 +25,7 @@ use moretta_core::{
     verify::{Verified, verify},
 };
 use moretta_engine::{
-    EngineError, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes, write_pending,
+    CsvRelease, EngineError, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes, write_pending,
 };
 use moretta_insight::{
     kept::Kept,
@@ -133,10 +133,10 @@ impl Session<'_> {
             if !request.earlier.releases.is_empty() {
                 preflight::only_records(&loaded.policy, &loaded.name, "`--earlier`")?;
             }
-            let earlier = EarlierFiles::open(self, &request.earlier, &loaded.policy.input, name)?;
+            let earlier = EarlierFiles::open(self, &request.earlier, &loaded.policy, name)?;
             let mut reads = loaded.files.clone();
             reads.extend(earlier.iter().flat_map(EarlierFiles::paths));
-            let target = check_files(&request.output, request.recoding.as_deref(), &reads, &engine)?;
+            let target = check_files(&request.output, request.recoding.as_deref(), &reads, (&engine, &loaded.policy))?;
             let path = request.options.path || !request.output.reports.is_empty();
             let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
             let digests = if path { self.digests(&loaded.files)? } else { Vec::new() };
@@ -342,7 +342,7 @@ pub(crate) fn check_files(
     output: &Output,
     recoding: Option<&Path>,
     read: &[PathBuf],
-    engine: &LocalEngine,
+    (engine, policy): (&LocalEngine, &Policy),
 ) -> Result<Target, FlowError> {
     let source = engine.source();
     check_beside(&output.release, source.name())?;
@@ -353,14 +353,16 @@ pub(crate) fn check_files(
     output.reports.iter().try_for_each(|report| report_format(report).map(|_| ()))?;
     let wrong = |path: &Path, message: &str| FlowError::usage(format!("{}: {message}", path.display()));
     let tabs = output.release.extension().is_some_and(|extension| extension == "tsv");
-    if tabs && source.format() == Format::Csv && source.csv_options().delimiter != Some(b'\t') {
-        let message = "the release has the delimiter of the input, which is not a tab; name it .csv";
+    let delimiter = policy.release.delimiter.map(|delimiter| delimiter as u8);
+    if tabs && source.format() == Format::Csv && delimiter.or(source.csv_options().delimiter) != Some(b'\t') {
+        let message = "the release has the delimiter of the input, or of `[release]`, which is not a tab; name it .csv";
         return Err(wrong(&output.release, message));
     }
     if let Some(path) = recoding.filter(|path| path.extension().is_none_or(|extension| extension != "json")) {
         return Err(wrong(path, "a recoding must be named .json"));
     }
-    Ok(Target { overwrite: output.overwrite, ..Target::new(output.release.clone())? })
+    let csv = CsvRelease { delimiter, header: policy.release.header, guard_formulas: policy.release.guard_formulas };
+    Ok(Target { overwrite: output.overwrite, csv, ..Target::new(output.release.clone())? })
 }
 
 fn report_format(path: &Path) -> Result<OutputFormat, FlowError> {

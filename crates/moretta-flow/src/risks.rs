@@ -6,18 +6,19 @@ use moretta_core::{
     counts::Counts,
     engine::{EngineFault, Records, Sample},
     observer::Stage,
-    policy::InputOptions,
     schema::Role,
     suggest::nearest,
     text::{count, counted, listed, shown},
 };
 use moretta_engine::{EngineError, LocalEngine};
+use moretta_guess::ColumnFacts;
 use moretta_insight::{
     column_sets::ColumnSets,
     risks::{Limits, MAX_COLUMNS, MAX_WORK, Risks},
 };
 
 use crate::{
+    dialect::UnknownTable,
     error::FlowError,
     files::{OutputFile, OutputFormat},
     session::Session,
@@ -46,10 +47,10 @@ impl Session<'_> {
     /// Counts the records that columns, pairs and small sets of columns single out.
     pub fn risks(&self, request: &FindRisks) -> Result<Risks, FlowError> {
         self.install(|| {
-            let engine = self.open(&request.input, &InputOptions::default())?;
+            let UnknownTable { engine, sample, facts, .. } = self.open_unknown(&request.input, SAMPLE)?;
+            let person = guessed_person(&facts, &sample);
             request.output.format(&[OutputFormat::Html], "a page must be named .html; `--json` prints JSON")?;
             request.output.check(&[], &[&engine])?;
-            let person = guessed_person(&engine.sample(SAMPLE)?, &request.input)?;
             let columns = chosen(request, engine.columns())?;
             if columns.len() > MAX_COLUMNS {
                 let (found, most) = (count(columns.len() as u64), count(MAX_COLUMNS as u64));
@@ -108,19 +109,13 @@ impl Session<'_> {
     }
 }
 
-/// Refuses a first line that looks like a record, because the names of columns are shown. Returns the column that looks
-/// like the number of a person with several records.
-fn guessed_person(sample: &Sample, input: &str) -> Result<Option<String>, FlowError> {
-    let facts = moretta_guess::facts(&sample.columns, &sample.rows);
-    if let Some(found) = moretta_guess::name_like_a_value(&facts) {
-        return Err(FlowError::headerless(input, found));
-    }
+/// The column that looks like the number of a person with several records.
+fn guessed_person(facts: &[ColumnFacts], sample: &Sample) -> Option<String> {
     if facts.len() > MAX_GUESSED {
-        return Ok(None);
+        return None;
     }
-    let guesses = moretta_guess::guess(&facts, &ColumnSets::of_rows(facts.len(), &sample.rows));
-    let person = guesses.columns.into_iter().find(|guess| guess.role == Role::Person);
-    Ok(person.map(|guess| guess.name))
+    let guesses = moretta_guess::guess(facts, &ColumnSets::of_rows(facts.len(), &sample.rows));
+    guesses.columns.into_iter().find(|guess| guess.role == Role::Person).map(|guess| guess.name)
 }
 
 /// The requested columns, each once.

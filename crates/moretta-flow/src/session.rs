@@ -8,8 +8,8 @@ use std::{
 use moretta_core::{
     engine::Records,
     hierarchy::Hierarchies,
-    observer::{Observer, Stage},
-    policy::{InputOptions, Policy},
+    observer::{Note, Observer, Stage},
+    policy::{InputOptions, Policy, ReleaseOptions},
     profile::SecondTable,
 };
 use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source};
@@ -60,19 +60,33 @@ impl<'a> Session<'a> {
 
     /// Opens a file, a folder of files, or a pattern.
     pub fn open(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
-        self.open_as(input, options, false)
+        self.open_as(input, csv_options(options))
     }
 
-    /// Opens a release. Text that other readers may read as other records is refused.
-    pub fn open_release(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
-        self.open_as(input, options, true)
+    /// Opens a release, in the dialect of releases. Text that other readers may read as other records is refused.
+    pub fn open_release(&self, input: &str, policy: &Policy) -> Result<LocalEngine, FlowError> {
+        let names = || released_names(policy);
+        self.open_as(input, release_options(&policy.input, &policy.release, names))
     }
 
-    fn open_as(&self, input: &str, options: &InputOptions, release: bool) -> Result<LocalEngine, FlowError> {
-        let csv = CsvOptions { delimiter: options.delimiter.map(|c| c as u8), quote: options.quote as u8, release };
+    /// Opens a release of a policy whose patterns are not replaced yet.
+    pub(crate) fn open_release_of(
+        &self,
+        input: &str,
+        options: &InputOptions,
+        release: &ReleaseOptions,
+    ) -> Result<LocalEngine, FlowError> {
+        self.open_as(input, release_options(options, release, Vec::new))
+    }
+
+    fn open_as(&self, input: &str, csv: CsvOptions) -> Result<LocalEngine, FlowError> {
         let options = self.engine_options();
         let options = self.memory_limit().map_or(options.clone(), |limit| options.within(limit));
-        Ok(LocalEngine::with_options(Source::open(input, &csv)?, options))
+        let source = Source::open(input, &csv)?;
+        if !source.renamed_columns().is_empty() {
+            self.observer.note(&Note::NumberedColumns(source.renamed_columns().to_vec()));
+        }
+        Ok(LocalEngine::with_options(source, options))
     }
 
     /// Options of engines, without the memory limit.
@@ -108,6 +122,43 @@ impl<'a> Session<'a> {
     pub(crate) fn alone(&self) -> bool {
         self.resources.alone
     }
+}
+
+/// Options to read an original.
+fn csv_options(options: &InputOptions) -> CsvOptions {
+    let names = if options.names.is_empty() { Vec::new() } else { vec![options.names.clone()] };
+    CsvOptions {
+        delimiter: options.delimiter.map(|c| c as u8),
+        quote: options.quote as u8,
+        names: (!options.header).then_some(names),
+        ..CsvOptions::default()
+    }
+}
+
+/// Options to read a release; `names` returns the lists of names that its columns may have without a header.
+fn release_options(
+    input: &InputOptions,
+    release: &ReleaseOptions,
+    names: impl FnOnce() -> Vec<Vec<String>>,
+) -> CsvOptions {
+    let original = csv_options(input);
+    CsvOptions {
+        delimiter: release.delimiter.map(|c| c as u8).or(original.delimiter),
+        names: (!release.header.unwrap_or(input.header)).then(names),
+        guard_formulas: release.guard_formulas,
+        release: true,
+        ..original
+    }
+}
+
+/// The columns of a release without a header: those that are released, or all of them in a file that is none.
+fn released_names(policy: &Policy) -> Vec<Vec<String>> {
+    let all = match &policy.input.names[..] {
+        [] => (1..=policy.columns.len()).map(|number| format!("c{number}")).collect(),
+        names => names.to_vec(),
+    };
+    let is_dropped = |name: &String| policy.dropped().any(|column| column.name == *name);
+    vec![all.iter().filter(|name| !is_dropped(name)).cloned().collect(), all]
 }
 
 /// Returns an error if the observer requested a stop.

@@ -41,6 +41,7 @@
 mod detect;
 mod guard;
 mod header;
+mod notation;
 mod reading;
 mod table;
 #[cfg(test)]
@@ -52,6 +53,7 @@ mod values;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use moretta_core::{
+    hierarchy::parse_number,
     policy::InputOptions,
     schema::{Kind, Role},
     text::{count, shown},
@@ -64,7 +66,12 @@ use self::{
     table::Relations,
     values::{Look, Shape, dates::DateStyle, patterns},
 };
-pub use self::{guard::Guard, header::name_like_a_value, text::policy_text};
+pub use self::{
+    guard::Guard,
+    header::name_like_a_value,
+    notation::{FoundNotation, found_notation, in_plain_notation},
+    text::policy_text,
+};
 
 /// Summary of a column of the sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,6 +107,8 @@ pub struct Guess {
     pub different: u64,
     /// Number of records with a missing value.
     pub missing: u64,
+    /// Texts that may mean a missing value in this column only.
+    pub missing_texts: Vec<String>,
     /// Reason of the guess, without a value of the data.
     pub why: String,
     /// Further notes for the data holder, each a sentence.
@@ -121,6 +130,23 @@ pub enum Suggestion {
     Groups,
 }
 
+/// How a file of text is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dialect {
+    /// Delimiter, if it is none of the default.
+    pub delimiter: Option<char>,
+    /// Whether the first line names the columns.
+    pub header: bool,
+    /// Notation of numbers, with the columns that show it.
+    pub numbers: FoundNotation,
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self { delimiter: None, header: true, numbers: FoundNotation::default() }
+    }
+}
+
 /// Guesses for all columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Guesses {
@@ -130,6 +156,8 @@ pub struct Guesses {
     pub repeated: Vec<String>,
     /// Texts of the data that may mean a missing value, besides the defaults of a policy.
     pub markers: Vec<String>,
+    /// How the file is written, where it is not the default; set by the caller.
+    pub dialect: Dialect,
     /// Number of records in the sample.
     pub records: u64,
     /// Whether the sample has all records.
@@ -167,8 +195,18 @@ pub fn guess(facts: &[ColumnFacts], sets: &ColumnSets) -> Guesses {
     let found: BTreeSet<&str> = once.iter().flat_map(|(_, column)| markers(column)).collect();
     let known: HashSet<&str> = found.iter().copied().chain(default.iter().map(String::as_str)).collect();
 
-    let look = |(_, column): &(usize, &'_ ColumnFacts)| Look::at(column, &known);
-    let mut columns: Vec<Evidence> = once.iter().map(|place| Evidence::new(place.1, look(place))).collect();
+    let of_column = |column: &'_ ColumnFacts| -> Vec<String> {
+        let mut texts: Vec<String> = values::sentinels::of(column).into_iter().map(str::to_owned).collect();
+        texts.extend(sas_missing(column).map(str::to_owned));
+        texts
+    };
+    let missing_texts: Vec<Vec<String>> = once.iter().map(|(_, column)| of_column(column)).collect();
+    let look = |((_, column), texts): (&(usize, &'_ ColumnFacts), &Vec<String>)| {
+        let known = known.iter().copied().chain(texts.iter().map(String::as_str)).collect();
+        Look::at(column, &known)
+    };
+    let mut columns: Vec<Evidence> =
+        once.iter().zip(&missing_texts).map(|place| Evidence::new(place.0.1, look(place))).collect();
     let at_of: Vec<usize> = once.iter().map(|(at, _)| *at).collect();
     let relations = Relations::of(&columns, sets, &at_of);
     add_neighbors(&mut columns, &relations);
@@ -186,7 +224,9 @@ pub fn guess(facts: &[ColumnFacts], sets: &ColumnSets) -> Guesses {
     let repeated: BTreeSet<&str> = again.iter().map(|(_, column)| column.name.as_str()).collect();
     let to_guess = |(at, decision): (usize, Decision)| {
         let named_by = relations.determines(at).find(|&other| names_values(&columns[at].look, &columns[other].look));
-        to_guess(once[at].1, &columns[at], decision, named_by.map(|other| columns[other].name), counts_persons)
+        let named_by = named_by.map(|other| columns[other].name);
+        let guess = to_guess(once[at].1, &columns[at], decision, named_by, counts_persons);
+        Guess { missing_texts: missing_texts[at].clone(), ..guess }
     };
     Guesses {
         columns: decisions.into_iter().enumerate().map(to_guess).collect(),
@@ -196,6 +236,7 @@ pub fn guess(facts: &[ColumnFacts], sets: &ColumnSets) -> Guesses {
             .filter(|text| !default.iter().any(|known| known == text))
             .map(str::to_owned)
             .collect(),
+        dialect: Dialect::default(),
         records: facts.iter().map(|column| column.records).max().unwrap_or(0),
         complete: facts.iter().all(|column| column.complete),
     }
@@ -217,6 +258,14 @@ fn add_neighbors(columns: &mut [Evidence<'_>], relations: &Relations) {
 fn names_values(codes: &Look, texts: &Look) -> bool {
     let is_text = matches!(texts.shape, Shape::Texts | Shape::Names | Shape::Medical(_) | Shape::FreeText);
     is_text && texts.different.saturating_mul(2) >= codes.different
+}
+
+/// The missing value of SAS, a single point, among numbers.
+fn sas_missing(column: &ColumnFacts) -> Option<&str> {
+    let texts = || column.values.iter().map(|(text, _)| text.as_str());
+    let mut others = texts().filter(|text| *text != "." && !patterns::is_missing_marker(text)).peekable();
+    let among_numbers = others.peek().is_some() && others.all(|text| parse_number(text).is_ok());
+    texts().find(|text| *text == "." && among_numbers)
 }
 
 /// Returns the texts of a column that may mean a missing value.
@@ -273,6 +322,7 @@ fn to_guess(
         hierarchy: if decision.role == Role::QuasiIdentifier { suggestion(look, kind, &reading) } else { None },
         different: look.different,
         missing: look.missing,
+        missing_texts: Vec::new(),
         why: decision.why,
         notes,
         guard,
@@ -287,7 +337,7 @@ fn placeholder_note(look: &Look, kind: Kind) -> Option<String> {
     found.then(|| {
         format!(
             "One value is in {} of {} records and looks like a placeholder for a missing value (zeros, nines, or the first \
-             day of a calendar). If it is one, list it under `missing` in [input].",
+             day of a calendar). If it is one, list it under `missing-texts` of this column.",
             count(records),
             count(look.present)
         )

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use moretta_core::{
+    notation::Notation,
     policy::{InputOptions, toml_key},
     privacy::{DraftColumn, DraftColumns, MODELS, ModelEntry, SectionForm},
     schema::Role,
     text::{count, listed, shown},
 };
 
-use super::{Guard, Guess, Guesses, Suggestion};
+use super::{Dialect, FoundNotation, Guard, Guess, Guesses, Suggestion};
 
 /// Characters per line of a comment.
 const WIDTH: usize = 110;
@@ -221,6 +222,7 @@ fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {
     if let Some(format) = guess.format {
         _ = writeln!(out, "format = {}", quoted(format));
     }
+    missing_texts(out, guess);
     if guess.missing > 0 {
         let (missing, records) = (count(guess.missing), count(records));
         let other = if guess.role == Role::QuasiIdentifier { "; \"suppress\" releases it as *" } else { "" };
@@ -232,6 +234,20 @@ fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {
     if let Some(suggestion) = &guess.hierarchy {
         hierarchy(out, index, guess, suggestion);
     }
+}
+
+/// The texts that may mean a missing value in one column.
+fn missing_texts(out: &mut String, guess: &Guess) {
+    if guess.missing_texts.is_empty() {
+        return;
+    }
+    comment(
+        out,
+        "CONFIRM: these texts are unlike all other values of the column, as if they meant a missing value. Remove those \
+         that are real values.",
+    );
+    let texts: Vec<String> = guess.missing_texts.iter().map(|text| quoted(text)).collect();
+    _ = writeln!(out, "missing-texts = [{}]", texts.join(", "));
 }
 
 fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggestion) {
@@ -267,17 +283,67 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
     _ = writeln!(out, "# hierarchy = \"hierarchies/{file}.csv\"");
 }
 
+/// How numbers are written, if not in plain notation.
+fn notation(out: &mut String, found: &FoundNotation) {
+    let Notation { decimal, thousands } = found.notation;
+    let columns = |names: &[String]| {
+        let named: Vec<String> = names.iter().take(5).map(|name| format!("`{}`", shown(name))).collect();
+        let more = if names.len() > 5 { ", .." } else { "" };
+        format!("{}{more}", named.join(", "))
+    };
+    if !found.conflicting.is_empty() {
+        let text = "have numbers with a decimal comma or a separator of thousands, and other columns have a decimal point. \
+                    One file has one notation; these columns are read as categories:";
+        comment(out, &format!("CONFIRM: some columns {text} {}.", columns(&found.conflicting)));
+    }
+    if found.notation.is_plain() {
+        return;
+    }
+    let other = if found.ambiguous {
+        match decimal {
+            ',' => " The commas may also separate thousands: then set decimal = \".\" and thousands = \",\".",
+            _ => " The commas may also be decimal commas: then set decimal = \",\" and remove `thousands`.",
+        }
+    } else {
+        ""
+    };
+    comment(out, &format!("CONFIRM: numbers are written like this in {}.{other}", columns(&found.columns)));
+    if decimal != '.' {
+        _ = writeln!(out, "decimal = \"{decimal}\"");
+    }
+    if let Some(thousands) = thousands {
+        _ = writeln!(out, "thousands = \"{thousands}\"");
+    }
+}
+
 fn input(out: &mut String, guesses: &Guesses) {
     out.push_str("\n# Format of the input. Settings that are not listed are detected.\n");
     let all: Vec<String> =
         InputOptions::default().missing.iter().chain(&guesses.markers).map(|text| quoted(text)).collect();
+    let Dialect { delimiter, header, numbers } = &guesses.dialect;
+    let as_usual = delimiter.is_none() && *header && numbers.notation.is_plain();
     let off = if guesses.markers.is_empty() { "# " } else { "" };
-    _ = writeln!(out, "{off}[input]");
+    _ = writeln!(out, "{}[input]", if as_usual { off } else { "" });
+    if let Some(delimiter) = delimiter {
+        let delimiter = if *delimiter == '\t' { "\\t".to_owned() } else { delimiter.to_string() };
+        _ = writeln!(out, "delimiter = \"{delimiter}\"");
+    }
+    if !header {
+        comment(
+            out,
+            "CONFIRM: the first line looks like a record and is read as one. If it names the columns, set header = true and \
+             run `moretta init` again. Give the columns names in the order of the file, here and in [columns]:",
+        );
+        out.push_str("header = false\n# names = [\"..\", \"..\"]\n");
+    }
+    notation(out, numbers);
     if !guesses.markers.is_empty() {
         comment(out, "CONFIRM: these texts occur and look like missing values. Remove those that are real values.");
     }
     _ = writeln!(out, "{off}missing = [{}]", all.join(", "));
-    out.push_str("# delimiter = \";\"\n");
+    if delimiter.is_none() {
+        out.push_str("# delimiter = \";\"\n");
+    }
     out.push_str(
         "# population = 1000000                # number of people the table was drawn from; used for the risk\n",
     );

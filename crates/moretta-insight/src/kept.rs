@@ -380,6 +380,7 @@ mod tests {
             name: name.to_owned(),
             values: values.iter().map(|&value| value.into()).collect(),
             first_records: None,
+            typed: false,
         };
         let counts = Counts {
             columns: vec![column("a", &["x", "y"]), column("who", &["P1", "p1 ", "P2"])],

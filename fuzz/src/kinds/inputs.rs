@@ -21,10 +21,29 @@ const QUERIES: &str = "queries.toml";
 
 /// Writes a random stock with a random delimiter.
 fn stock(rng: &mut Rng, folder: &Path) -> Result<Stock, Skipped> {
-    let stock = Stock::any(rng);
+    let mut stock = Stock::any(rng);
     let delimiter = if rng.chance(70) { ',' } else { *rng.one(&DELIMITERS) };
+    if rng.chance(25) {
+        dialect(rng, &mut stock);
+    }
     stock.write(folder, delimiter).map_err(|_| Skipped)?;
     Ok(stock)
+}
+
+/// Writes the numbers of the table with a decimal comma, and declares it and a random dialect of the release.
+fn dialect(rng: &mut Rng, stock: &mut Stock) {
+    // The numbers of hierarchy files would need the same.
+    if !stock.hierarchies.is_empty() || stock.policy.contains("[input]") || stock.policy.contains("[release]") {
+        return;
+    }
+    for cell in stock.table.iter_mut().skip(1).flatten() {
+        if cell.parse::<f64>().is_ok_and(f64::is_finite) {
+            *cell = cell.replacen('.', ",", 1);
+        }
+    }
+    let release = ["", "decimal = \".\"\n", "decimal = \",\"\nguard-formulas = true\n", "guard-formulas = true\n"];
+    let thousands = rng.one(&["", "thousands = \".\"\n", "thousands = \" \"\n"]);
+    stock.policy += &format!("\n[input]\ndecimal = \",\"\n{thousands}[release]\n{}", rng.one(&release));
 }
 
 /// A request for a release, with report and recoding in a third of the cases.
@@ -106,7 +125,7 @@ pub fn hierarchy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let jobs = match rng.below(8) {
         0 => vec![Job::ShowHierarchy { file: file.clone() }],
         1 => vec![Job::CheckHierarchy { file: file.clone(), input: TABLE, column }],
-        2 => vec![Job::ConvertHierarchy { file: file.clone(), output: rng.one(&["h.json", "h.tsv"]) }],
+        2 => vec![Job::ConvertHierarchy { file: file.clone(), output: *rng.one(&["h.json", "h.tsv"]) }],
         _ => vec![anonymize(rng, TABLE, "out.csv")],
     };
     Ok(inputs(stock, &file, format, splice.unwrap_or_default().into_bytes(), jobs))

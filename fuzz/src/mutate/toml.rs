@@ -7,7 +7,7 @@ use super::{
 use crate::rng::Rng;
 
 /// Keys and values of policies that a mutation moves to places where they do not belong.
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 36] = [
     "role",
     "type",
     "hierarchy",
@@ -38,10 +38,20 @@ const KEYS: [&str; 30] = [
     "known",
     "count",
     "where",
+    "decimal",
+    "thousands",
+    "header",
+    "names",
+    "missing-texts",
+    "guard-formulas",
 ];
 
-const VALUES: [&str; 34] = [
+const VALUES: [&str; 38] = [
     "true",
+    "false",
+    "\",\"",
+    "\" \"",
+    "[\"a\", \"b\"]",
     "\"*\"",
     "\"quasi-identifier\"",
     "\"identifier\"",

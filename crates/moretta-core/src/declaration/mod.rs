@@ -12,6 +12,7 @@ use crate::{
     counts::RecordOrder,
     dates::DateFormat,
     hierarchy::{HierarchyChoice, ValueParser},
+    notation::Notation,
     schema::{Kind, MissingRule, Role, Unit},
 };
 
@@ -25,6 +26,19 @@ pub trait Declaration {
 
     /// How the release is written.
     fn release(&self) -> &ReleaseOptions;
+
+    /// Notation of the numbers of a release.
+    fn release_notation(&self) -> Notation {
+        match self.release().decimal {
+            Some(decimal) => Notation { decimal, thousands: None },
+            None => self.input().notation(),
+        }
+    }
+
+    /// The texts that mean a missing value in a column.
+    fn missing_texts<'a>(&'a self, column: &'a ColumnPolicy) -> impl Iterator<Item = &'a str> {
+        self.input().missing.iter().chain(&column.missing_texts).map(String::as_str)
+    }
 
     /// The quasi-identifier columns, in policy order.
     fn quasi_identifiers(&self) -> impl Iterator<Item = &ColumnPolicy> {
@@ -70,6 +84,8 @@ pub struct ColumnPolicy {
     pub weight: f64,
     /// Meaning of a missing value.
     pub missing: MissingRule,
+    /// Further texts that mean a missing value in this column.
+    pub missing_texts: Vec<String>,
     /// Whether spellings of one value count as one; true by default. Only for columns with role sensitive, class,
     /// person or household.
     pub fold: bool,
@@ -84,6 +100,7 @@ impl ColumnPolicy {
 
 /// How the release is written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct ReleaseOptions {
     /// Label of a cell of several categories.
     pub labels: Labels,
@@ -95,11 +112,33 @@ pub struct ReleaseOptions {
     /// Kept columns whose values may single out records: the data holder has decided that recipients need them exactly.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<String>,
+    /// Delimiter of a CSV release, an ASCII character; by default that of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// Decimal mark of the release, `.` or `,`; by default numbers are written in the notation of the input. If it is
+    /// set, the numbers of kept number columns are written with it too, without separators of thousands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+    /// Whether a CSV release has a header; by default as the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// Whether texts of a CSV release that a spreadsheet would take for a formula get an apostrophe before them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guard_formulas: bool,
 }
 
 impl Default for ReleaseOptions {
     fn default() -> Self {
-        Self { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled, exact: Vec::new() }
+        Self {
+            labels: Labels::Node,
+            numbers: Numbers::Interval,
+            order: RecordOrder::Shuffled,
+            exact: Vec::new(),
+            delimiter: None,
+            decimal: None,
+            header: None,
+            guard_formulas: false,
+        }
     }
 }
 
@@ -149,6 +188,18 @@ pub struct InputOptions {
     pub delimiter: Option<char>,
     /// Quote of cells, an ASCII character other than the delimiter.
     pub quote: char,
+    /// Decimal mark of numbers in text: `.` or `,`.
+    #[serde(skip_serializing_if = "is_point")]
+    pub decimal: char,
+    /// Separator of thousands in numbers, one of [`Notation::THOUSANDS`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thousands: Option<char>,
+    /// Whether the first line of a CSV file names the columns.
+    #[serde(skip_serializing_if = "is_true")]
+    pub header: bool,
+    /// Names of the columns of a file without a header; empty for `c1`, `c2`, ..
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// The texts that mean that a value is missing.
     pub missing: Vec<String>,
     /// Size of the population that the table was sampled from, if known: at least the number of records.
@@ -158,8 +209,32 @@ pub struct InputOptions {
 
 impl Default for InputOptions {
     fn default() -> Self {
-        Self { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()], population: None }
+        Self {
+            delimiter: None,
+            quote: '"',
+            decimal: '.',
+            thousands: None,
+            header: true,
+            names: Vec::new(),
+            missing: vec![String::new(), "?".to_owned()],
+            population: None,
+        }
     }
+}
+
+impl InputOptions {
+    /// Notation of numbers in text.
+    pub fn notation(&self) -> Notation {
+        Notation { decimal: self.decimal, thousands: self.thousands }
+    }
+}
+
+fn is_point(decimal: &char) -> bool {
+    *decimal == '.'
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 fn order_name<S: Serializer>(order: &RecordOrder, serializer: S) -> Result<S::Ok, S::Error> {

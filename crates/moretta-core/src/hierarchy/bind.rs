@@ -6,7 +6,6 @@ use hashbrown::{HashMap, HashSet};
 
 use super::{
     calendar::{self, DateLevel},
-    decimal::Decimal,
     domain::{Domain, DomainError, DomainProblem},
     numeric::{Built, DistinctValues, bins, given, widths},
     prefix,
@@ -15,6 +14,7 @@ use super::{
 };
 use crate::{
     counts::CountedColumn,
+    decimal::Decimal,
     hierarchy::HierarchyChoice,
     schema::{Kind, MissingRule},
 };
@@ -288,6 +288,7 @@ mod tests {
             name: "c".into(),
             values: values.iter().map(|v| (*v).into()).collect(),
             first_records: Some((1..=values.len() as u64).collect()),
+            typed: false,
         }
     }
 

@@ -23,6 +23,7 @@ use crate::{
     dates::{DateFormat, Moment},
     ids::NodeId,
     memory,
+    notation::Notation,
     schema::Kind,
     text::{at_record, shown},
 };
@@ -95,6 +96,17 @@ pub enum DomainProblem {
     NotANumber {
         /// Text of the cell.
         value: String,
+    },
+    /// Text that is no number in the notation of the input, in a number column.
+    #[error(
+        "`{}` is not a number in the notation of `[input]`, {}; correct `decimal` or `thousands` there, declare the column `type = \"category\"`, or list this text under `missing-texts` of the column if it stands for a missing value",
+        shown(.value), described(*.notation)
+    )]
+    NotInNotation {
+        /// Text of the cell.
+        value: String,
+        /// The declared notation.
+        notation: Notation,
     },
     /// Something else in a column of dates.
     #[error(
@@ -243,10 +255,28 @@ fn instead_of_a_number(value: &str) -> &'static str {
     } else if FORMATS.iter().any(has_format) {
         "declare the column `type = \"date\"` and set the date format, for instance `format = \"%d.%m.%Y\"`"
     } else if decimal != value && decimal.parse::<f64>().is_ok() {
-        "write a decimal point instead of a comma"
+        "set `decimal = \",\"` in `[input]` if it has a decimal comma"
+    } else if grouped(value) {
+        "set `thousands` in `[input]` if it has a separator of thousands"
     } else {
         "declare the column `type = \"category\"`"
     }
+}
+
+/// A notation in words.
+fn described(notation: Notation) -> String {
+    let decimal = if notation.decimal == ',' { "with a decimal comma" } else { "with a decimal point" };
+    match notation.thousands {
+        Some(separator) => format!("{decimal} and `{separator}` between thousands"),
+        None => format!("{decimal} and nothing between thousands"),
+    }
+}
+
+/// Whether a text is a number with a separator of thousands.
+fn grouped(text: &str) -> bool {
+    let read = |decimal, thousands| Notation { decimal, thousands: Some(thousands) }.number(text).is_some();
+    let marks = |thousands| ['.', ','].into_iter().filter(move |decimal| *decimal != thousands);
+    Notation::THOUSANDS.into_iter().any(|thousands| marks(thousands).any(|decimal| read(decimal, thousands)))
 }
 
 /// Common date formats, to recognize a date in a column of numbers.

@@ -57,7 +57,7 @@ fn contains(label: &str, value: &str) -> bool {
 
 fn bind(texts: &[String], choice: &HierarchyChoice) -> Result<Domain, DomainProblem> {
     let values = texts.iter().map(|text| text.as_str().into()).collect();
-    let column = CountedColumn { name: "c".into(), values, first_records: None };
+    let column = CountedColumn { name: "c".into(), values, first_records: None, typed: false };
     let (missing, records) = (vec![false; texts.len()], vec![1; texts.len()]);
     let occurring = OccurringValues { column: &column, missing: &missing, records: &records };
     let parser = ValueParser::new(Kind::Number, None);

@@ -17,7 +17,11 @@ use super::{
     domain::{Cell, Domain},
     tree::ROOT_LABEL,
 };
-use crate::ids::NodeId;
+use crate::{
+    ids::NodeId,
+    notation::{Notation, printed_interval, split_at_middle_comma},
+    schema::Kind,
+};
 
 impl Domain {
     /// Released label of a cell.
@@ -71,11 +75,17 @@ pub struct LabelReader<'a> {
     domain: &'a Domain,
     nodes: HashMap<&'a str, NodeId>,
     leaves: HashMap<&'a str, u32>,
+    notation: Notation,
 }
 
 impl<'a> LabelReader<'a> {
-    /// Indexes the labels of a column's nodes and leaves.
+    /// Reads labels in plain notation, as [`Domain::label`] makes them.
     pub fn new(domain: &'a Domain) -> Self {
+        Self::of_file(domain, Notation::PLAIN)
+    }
+
+    /// Reads labels as a release has them, with the numbers of a number column in this notation.
+    pub fn of_file(domain: &'a Domain, notation: Notation) -> Self {
         let mut nodes = HashMap::new();
         if let Some(tree) = domain.tree() {
             for node in tree.nodes() {
@@ -83,11 +93,19 @@ impl<'a> LabelReader<'a> {
             }
         }
         let leaves = (0..domain.len() as u32).map(|code| (domain.text(code), code)).collect();
-        Self { domain, nodes, leaves }
+        let notation = if domain.kind() == Kind::Number { notation } else { Notation::PLAIN };
+        Self { domain, nodes, leaves, notation }
     }
 
     /// Cell or set of a label; `None` if it is no label of this column. `*` is the whole column.
     pub fn read(&self, text: &str) -> Option<ReadCell> {
+        if !self.notation.is_plain() && self.domain.missing().is_some_and(|code| self.domain.text(code) == text) {
+            return self.missing_cell().map(ReadCell::Cell);
+        }
+        self.read_plain(&self.notation.label(text)?)
+    }
+
+    fn read_plain(&self, text: &str) -> Option<ReadCell> {
         if text == ROOT_LABEL {
             return Some(ReadCell::Cell(self.domain.whole()));
         }
@@ -108,17 +126,19 @@ impl<'a> LabelReader<'a> {
     /// set need not occur in this column.
     pub fn codes_inside(&self, text: &str) -> Vec<u32> {
         let number = |end: &str| self.domain.parser.number(end).ok();
-        match self.read(text) {
+        let read = self.read(text);
+        let Some(text) = self.notation.label(text) else { return Vec::new() };
+        match read {
             Some(ReadCell::Cell(cell)) => (cell.first..=cell.last).collect(),
             Some(ReadCell::Set(codes)) => codes,
             None if self.domain.kind().is_ordered() => {
-                let Some((low, high, _)) = printed_interval(text) else { return Vec::new() };
+                let Some((low, high, _)) = printed_interval(&text) else { return Vec::new() };
                 let (Some(low), Some(high)) = (number(low), number(high)) else { return Vec::new() };
                 let inside = |code: &u32| text.ends_with(']') || self.domain.number(*code) < Some(high);
                 self.domain.codes_between(low, high).filter(inside).collect()
             }
             None => {
-                let leaves = set_leaves(text).into_iter().flatten();
+                let leaves = set_leaves(&text).into_iter().flatten();
                 leaves.filter_map(|leaf| self.leaves.get(leaf).copied()).collect()
             }
         }
@@ -157,17 +177,6 @@ pub fn interval_ends(text: &str) -> Option<(&str, &str)> {
     split_at_middle_comma(inside)
 }
 
-/// The two ends of a printed interval, and whether it includes the upper one: `[24, 32]`, or `[24, 32)` as `widths` and
-/// `bins` print it for numbers with fractions. `None` if the text is neither.
-pub(crate) fn printed_interval(text: &str) -> Option<(&str, &str, bool)> {
-    let open = text.strip_prefix('[')?;
-    let (inside, closed) = match open.strip_suffix(']') {
-        Some(inside) => (inside, true),
-        None => (open.strip_suffix(')')?, false),
-    };
-    split_at_middle_comma(inside).map(|(low, high)| (low, high, closed))
-}
-
 /// The ends of an interval in a label of a hierarchy file, each with whether it belongs to the interval; `None` if the
 /// interval has no such end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +187,8 @@ pub(crate) struct Bounds<'a> {
 
 impl<'a> Bounds<'a> {
     /// Reads `[20, 30]`, `[20, 30)`, `[20, 30[` (as ARX writes it), `]20, 30]`, `(20, 30]`, `<20`, `<=20`, `>80` and
-    /// `>=80`. `None` for other labels: `20-30` may be a range of anything, and ARX's own file of ages has the 5 in `0-4`.
+    /// `>=80`. `None` for other labels: `20-30` may be a range of anything, and ARX's own file of ages has the 5 in
+    /// `0-4`.
     pub(crate) fn of(label: &'a str) -> Option<Self> {
         let end = |sign: &str| label.strip_prefix(sign).map(str::trim_start);
         for (sign, is_closed) in [("<=", true), ("≤", true), ("<", false)] {
@@ -200,13 +210,6 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// Splits `low, high` at the middle comma. A date may itself contain commas, but then both ends contain equally many.
-fn split_at_middle_comma(inside: &str) -> Option<(&str, &str)> {
-    let commas: Vec<usize> = inside.match_indices(", ").map(|(at, _)| at).collect();
-    let comma = *commas.get(commas.len() / 2).filter(|_| commas.len() % 2 == 1)?;
-    Some((&inside[..comma], &inside[comma + 2..]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,7 +222,12 @@ mod tests {
 
     fn column(values: &[&str]) -> CountedColumn {
         let first_records = Some(vec![1; values.len()]);
-        CountedColumn { name: "c".into(), values: values.iter().map(|v| (*v).into()).collect(), first_records }
+        CountedColumn {
+            name: "c".into(),
+            values: values.iter().map(|v| (*v).into()).collect(),
+            first_records,
+            typed: false,
+        }
     }
 
     #[test]

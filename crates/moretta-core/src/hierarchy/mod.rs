@@ -7,7 +7,6 @@
 mod bind;
 pub(crate) mod calendar;
 mod choice;
-mod decimal;
 mod domain;
 pub mod draw;
 #[cfg(test)]
@@ -23,15 +22,16 @@ mod scale;
 mod tree;
 mod value_parser;
 
+pub use crate::decimal::Decimal;
+pub(crate) use crate::notation::printed_interval;
 pub(crate) use bind::OccurringValues;
 pub use bind::{build_tree, parse_number};
 pub use calendar::DateLevel;
 pub use choice::HierarchyChoice;
-pub use decimal::Decimal;
 pub use domain::{Cell, Domain, DomainError, DomainProblem};
 pub use hierarchies::Hierarchies;
+pub(crate) use labels::set_leaves;
 pub use labels::{LabelReader, ReadCell, interval_ends};
-pub(crate) use labels::{printed_interval, set_leaves};
 pub use prune::prune;
 pub use tree::{ROOT_LABEL, Tree, TreeBuilder};
 pub use value_parser::ValueParser;

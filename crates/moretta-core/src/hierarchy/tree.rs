@@ -147,6 +147,17 @@ impl Tree {
         self.rebuild(wanted).build()
     }
 
+    /// The same tree with other labels; those for which `label` returns `None` stay.
+    pub fn relabeled(&self, label: impl Fn(&str) -> Option<String>) -> Self {
+        let mut tree = self.clone();
+        for node in tree.nodes.iter_mut().skip(1) {
+            if let Some(label) = label(&node.label) {
+                node.label = label.into();
+            }
+        }
+        tree
+    }
+
     fn rebuild(&self, wanted: impl Fn(u32) -> bool) -> TreeBuilder {
         let mut kept = vec![false; self.nodes.len()];
         for (code, leaf) in self.leaves.iter().enumerate() {

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::{bind::parse_number, decimal::Decimal, domain::DomainProblem, labels::Bounds};
+use super::{bind::parse_number, domain::DomainProblem, labels::Bounds};
 use crate::{
     dates::{DateFormat, Moment},
+    decimal::Decimal,
     schema::Kind,
 };
 

@@ -58,7 +58,8 @@ impl Costs {
         let mut pairs = HashMap::new();
         for (actual, costs) in &self.0 {
             for (called, cost) in costs {
-                if let (Some(actual), Some(called)) = (attribute.code(actual), attribute.code(called)) {
+                if let (Some(actual), Some(called)) = (attribute.code_of_named(actual), attribute.code_of_named(called))
+                {
                     pairs.insert((actual, called), *cost);
                 }
             }
@@ -79,7 +80,7 @@ impl Costs {
             .into_iter()
             .find_map(|names| {
                 let mut known = HashSet::new();
-                names.into_iter().find(|name| attribute.code(name).is_some_and(|code| !known.insert(code)))
+                names.into_iter().find(|name| attribute.code_of_named(name).is_some_and(|code| !known.insert(code)))
             })
             .map(String::as_str)
     }
@@ -87,7 +88,7 @@ impl Costs {
     /// First value named by the costs that does not occur in the column.
     fn unknown_value(&self, attribute: &Attribute) -> Option<&str> {
         let named = self.0.iter().flat_map(|(actual, costs)| std::iter::once(actual).chain(costs.keys()));
-        named.map(String::as_str).find(|value| attribute.code(value).is_none())
+        named.map(String::as_str).find(|value| attribute.code_of_named(value).is_none())
     }
 }
 

@@ -43,6 +43,9 @@ impl Serialize for ColumnPolicy {
         if !matches!(self.role, Role::Identifier | Role::Insensitive) {
             map.serialize_entry("missing", &self.missing)?;
         }
+        if !self.missing_texts.is_empty() {
+            map.serialize_entry("missing-texts", &self.missing_texts)?;
+        }
         if !self.fold {
             map.serialize_entry("fold", &false)?;
         }

@@ -13,7 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{InputOptions, Policy, PolicyError, check};
+use super::{InputOptions, Policy, PolicyError, ReleaseOptions, check};
 use crate::{
     document::{Entry, TomlTable, Value, section},
     text::shown,
@@ -61,9 +61,14 @@ impl<'t> PolicyFile<'t> {
         &self.matches
     }
 
-    /// How the table is read. Its columns are needed to replace patterns.
-    pub fn input(&self) -> Result<InputOptions, PolicyError> {
-        check::input(&self.tree).map_err(|error| error.in_text(self.text))
+    /// How the table is read, and a release of it. Its columns are needed to replace patterns.
+    pub fn tables(&self) -> Result<(InputOptions, ReleaseOptions), PolicyError> {
+        let read = || {
+            let input = check::input(&self.tree)?;
+            let release = check::release_dialect(&self.tree, &input)?;
+            Ok((input, release))
+        };
+        read().map_err(|error: PolicyError| error.in_text(self.text))
     }
 
     /// Checks the policy. Names with `*` are names.

@@ -4,12 +4,13 @@ use std::{borrow::Cow, cmp::Reverse};
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{first_by_record, fold::fold, infer_kind};
+use super::{ReadValues, first_by_record, fold::fold};
 use crate::{
     counts::CountedColumn,
     declaration::{ColumnPolicy, Declaration},
     hierarchy::{DomainError, DomainProblem, Tree, ValueParser},
     memory,
+    notation::Notation,
     observer::Note,
     schema::{Kind, Role},
 };
@@ -21,14 +22,18 @@ pub struct Attribute {
     pub name: String,
     /// [`Role::Sensitive`] or [`Role::Class`].
     pub role: Role,
-    /// Distinct values by code, each as its most frequent spelling: numbers and dates ascending, categories in the order
-    /// of the hierarchy or the alphabet, missing values last.
+    /// Distinct values by code, each as its most frequent spelling: numbers and dates ascending, categories in the
+    /// order of the hierarchy or the alphabet, missing values last.
     pub values: Vec<Box<str>>,
     /// Number (seconds for dates) by code; `None` unless every value has one.
     pub numbers: Option<Vec<f64>>,
     /// The hierarchy, pruned to the values that occur: its leaves in order are those of `values`.
     pub tree: Option<Tree>,
     parser: ValueParser,
+    /// Notation of the numbers in [`values`](Self::values): plain in a number column.
+    pub notation: Notation,
+    /// Notation of the numbers that a policy names.
+    policy_notation: Notation,
     spelling: Spelling,
     /// Number of distinct texts and of values, missing ones aside, if texts were folded.
     folded: Option<(usize, usize)>,
@@ -43,21 +48,21 @@ pub struct Attribute {
 pub(super) enum Spelling {
     /// Every text is a value.
     Exact,
-    /// Spellings of one value count as one.
-    Folded,
+    /// Spellings of one value count as one; numbers are in this notation.
+    Folded(Notation),
 }
 
 impl Spelling {
     /// Which texts a column's declaration takes together; in a quasi-identifier none.
-    pub(super) fn of(declared: &ColumnPolicy) -> Self {
-        if declared.fold && declared.role != Role::QuasiIdentifier { Self::Folded } else { Self::Exact }
+    pub(super) fn of(declared: &ColumnPolicy, notation: Notation) -> Self {
+        if declared.fold && declared.role != Role::QuasiIdentifier { Self::Folded(notation) } else { Self::Exact }
     }
 
     /// Texts with the same key are one value.
     pub(super) fn key(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Exact => Cow::Borrowed(text),
-            Self::Folded => Cow::Owned(fold(text)),
+            Self::Folded(notation) => Cow::Owned(fold(text, notation)),
         }
     }
 }
@@ -95,7 +100,27 @@ impl Attribute {
         Some(Note::Folded { column: self.name.clone(), spellings, values })
     }
 
-    /// Code of the value that a text means, however it is written; `None` if the value does not occur.
+    /// Code of a value that a policy names, in the notation of the input; `None` if it does not occur.
+    pub fn code_of_named(&self, text: &str) -> Option<u32> {
+        self.code_in(text, self.policy_notation)
+    }
+
+    /// Code of a text whose numbers are in a notation; `None` if it does not occur.
+    pub fn code_in(&self, text: &str, notation: Notation) -> Option<u32> {
+        if self.kind() != Kind::Number || notation.is_plain() {
+            return self.code(text);
+        }
+        // The text of a missing value is no number in this notation.
+        self.code(&notation.label(text)?)
+    }
+
+    /// A value as a policy names it: the reverse of [`code_of_named`](Self::code_of_named).
+    pub fn named(&self, code: u32) -> Cow<'_, str> {
+        let value = &self.values[code as usize];
+        if self.kind() == Kind::Number { self.policy_notation.write(value) } else { Cow::Borrowed(value) }
+    }
+
+    /// Code of the value that a text of a profile means, however it is written; `None` if the value does not occur.
     pub fn code(&self, text: &str) -> Option<u32> {
         let number = |text: &str| self.kind().is_ordered() && self.parser.number(text).is_ok();
         let same = |known: &str| number(known) && number(text) && self.parser.compare(known, text).is_eq();
@@ -106,7 +131,7 @@ impl Attribute {
     /// Returns the column and, for each raw code, the code in the column. `records` returns the records per raw code.
     pub(super) fn bind(
         policy: &impl Declaration,
-        counted: &CountedColumn,
+        (counted, notation): (&CountedColumn, Notation),
         declared: &ColumnPolicy,
         tree: Option<&Tree>,
         missing: &[bool],
@@ -114,11 +139,12 @@ impl Attribute {
     ) -> Result<(Self, Vec<u32>), DomainError> {
         // With a hierarchy, values are categories even if they are digits: the tree defines their order and distances.
         let by_tree = tree.map(|_| Kind::Category);
-        let kind = declared.kind.or(by_tree).unwrap_or_else(|| infer_kind(declared, counted, missing));
+        let ReadValues { kind, counted } = ReadValues::of(declared, by_tree, (counted, missing), notation)?;
+        let counted = &*counted;
         let parser = declared.parser(kind);
         // A number or a date that can be parsed has no spelling that is not recognized as such.
-        let spelling = if kind == Kind::Category { Spelling::of(declared) } else { Spelling::Exact };
-        let missing_keys: Vec<Cow<'_, str>> = policy.input().missing.iter().map(|text| spelling.key(text)).collect();
+        let spelling = if kind == Kind::Category { Spelling::of(declared, notation) } else { Spelling::Exact };
+        let missing_keys: Vec<Cow<'_, str>> = policy.missing_texts(declared).map(|text| spelling.key(text)).collect();
         let classes = match kind {
             Kind::Number | Kind::Date => Classes::of_numbers(counted, missing, &parser)?,
             Kind::Category => {
@@ -167,7 +193,7 @@ impl Attribute {
         let number = |&raw: &usize| parser.number(text(raw)).ok().filter(|_| is_number(raw));
         let numbers = representatives.iter().map(number).collect();
         let values = representatives.iter().map(|&raw| text(raw).clone()).collect();
-        let folded = (spelling == Spelling::Folded).then(|| classes.spellings_and_values());
+        let folded = matches!(spelling, Spelling::Folded(_)).then(|| classes.spellings_and_values());
         let folded = folded.filter(|(spellings, values)| spellings > values);
         let (name, role) = (declared.name.clone(), declared.role);
         let mut spellings: Vec<(Box<str>, u64)> = Vec::new();
@@ -175,7 +201,21 @@ impl Attribute {
             spellings.extend(counted.values.iter().cloned().zip(records));
             spellings.sort_unstable();
         }
-        Ok((Self { name, role, values, numbers, tree: pruned, parser, spelling, folded, spellings, codes }, map))
+        let attribute = Self {
+            name,
+            role,
+            values,
+            numbers,
+            tree: pruned,
+            parser,
+            notation: if kind == Kind::Number { Notation::PLAIN } else { notation },
+            policy_notation: policy.input().notation(),
+            spelling,
+            folded,
+            spellings,
+            codes,
+        };
+        Ok((attribute, map))
     }
 }
 

@@ -5,17 +5,18 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{hierarchy::Decimal, text::is_invisible};
+use crate::{decimal::Decimal, notation::Notation, text::is_invisible};
 
 /// Text that all spellings of a value share. It identifies the value and is never shown.
 ///
 /// - Blanks: those at the ends are removed, inner runs become one space; invisible characters are removed everywhere.
-/// - Numbers: `1000`, `1000.0`, `01000`, `+1000` and `1e3` are one number, compared exactly.
+/// - Numbers: `1000`, `1000.0`, `01000`, `+1000` and `1e3` are one number, compared exactly; in another notation also
+///   `1.000` and `1000,0`.
 /// - Case and Unicode form: canonical caseless matching. Upper case in between lower case takes the letters together
 ///   that have no counterpart of one letter (`ß` and `SS`), as case folding does.
 ///
 /// Compatibility forms (NFKC) stay different: they take `x²` and `x2` together, which mean different things.
-pub(super) fn fold(text: &str) -> String {
+pub(super) fn fold(text: &str, notation: Notation) -> String {
     let visible: String = text.chars().filter(|char| char.is_whitespace() || !is_ignorable(*char)).collect();
     let mut folded = String::with_capacity(visible.len());
     for word in visible.split_whitespace() {
@@ -24,7 +25,7 @@ pub(super) fn fold(text: &str) -> String {
         }
         folded.push_str(word);
     }
-    match Decimal::parse(&folded) {
+    match notation.number(&folded).and_then(|number| Decimal::parse(&number)) {
         Some(number) => number.scientific(),
         None if folded.is_ascii() => folded.to_ascii_lowercase(),
         None => {
@@ -41,7 +42,21 @@ fn is_ignorable(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fold;
+    use crate::notation::Notation;
+
+    fn fold(text: &str) -> String {
+        super::fold(text, Notation::PLAIN)
+    }
+
+    #[test]
+    fn numbers_of_another_notation() {
+        let german = Notation { decimal: ',', thousands: Some('.') };
+        let fold = |text: &str| super::fold(text, german);
+        assert!(["1000", "1000,0", "1.000,00", " +1000", "1e3"].iter().all(|text| fold(text) == fold("1.000")));
+        assert!(["1.0", "1", "1000.0"].iter().all(|text| fold(text) != fold("1.000")));
+        let french = Notation { decimal: ',', thousands: Some(' ') };
+        assert_eq!(super::fold("1\u{202f}000", french), super::fold("1000", french));
+    }
 
     #[test]
     fn spellings_of_one_value() {

@@ -16,6 +16,8 @@
 //! Widths, bins and hierarchies built from the data are read as plain intervals: their trees depend on values that a
 //! release does not show.
 
+use std::borrow::Cow;
+
 use hashbrown::HashSet;
 
 use super::{Profile, infer_kind, tables::QuasiIdentifiers};
@@ -26,6 +28,7 @@ use crate::{
         DateLevel, DomainError, DomainProblem, Hierarchies, HierarchyChoice, ROOT_LABEL, ValueParser, calendar,
         printed_interval, set_leaves,
     },
+    notation::Notation,
     schema::{Kind, MissingRule, Role},
 };
 
@@ -40,10 +43,13 @@ impl Profile {
         let (mut columns, mut counted) = (Vec::new(), Vec::new());
         let quasi_identifiers = policy.columns().iter().filter(|column| column.role == Role::QuasiIdentifier);
         for (position, declared) in quasi_identifiers.enumerate() {
-            let domains = releases.iter().map(|release| &release.columns[position].domain);
-            let mut labels: Vec<&str> =
-                domains.flat_map(|domain| (0..domain.len() as u32).map(|code| domain.text(code))).collect();
-            labels.retain(|label| *label != ROOT_LABEL);
+            let columns_of_releases = releases.iter().map(|release| &release.columns[position]);
+            let mut labels: Vec<Label<'_>> = columns_of_releases
+                .flat_map(|column| {
+                    (0..column.domain.len() as u32).map(|code| (column.domain.text(code), column.notation))
+                })
+                .collect();
+            labels.retain(|(label, _)| *label != ROOT_LABEL);
             let mut declared = declared.clone();
             if declared.missing == MissingRule::Error {
                 // A release has no missing value then; if it has one after all, it is a value like any other.
@@ -51,13 +57,14 @@ impl Profile {
             }
             let values = match hierarchies.get(&declared.name) {
                 Some(tree) => {
-                    let missing = |label: &&str| policy.input().missing.iter().any(|missing| missing == label);
+                    let missing = |label: &&str| policy.missing_texts(&declared).any(|missing| missing == *label);
                     let leaves: HashSet<&str> =
-                        tree.leaf_labels().chain(labels.iter().copied().filter(missing)).collect();
+                        tree.leaf_labels().chain(labels.iter().map(|(label, _)| *label).filter(missing)).collect();
                     leaves.into_iter().map(Into::into).collect()
                 }
                 None => {
-                    let column = LabelColumn::new(&declared, &policy.input().missing, &labels);
+                    let missing: Vec<&str> = policy.missing_texts(&declared).collect();
+                    let column = LabelColumn::new(&declared, &missing, &labels);
                     let (kind, values) = (column.parser.kind(), column.values(&labels));
                     declared.kind = Some(kind);
                     if declared.hierarchy.is_for_numbers() {
@@ -66,7 +73,9 @@ impl Profile {
                     values
                 }
             };
-            counted.push(CountedColumn { name: declared.name.clone(), values, first_records: None });
+            // Representatives are in plain notation, the leaves of a file in that of the input.
+            let typed = hierarchies.get(&declared.name).is_none();
+            counted.push(CountedColumn { name: declared.name.clone(), values, first_records: None, typed });
             columns.push(declared);
         }
         let counts = Counts { columns: counted, ..Counts::default() };
@@ -79,15 +88,18 @@ impl Profile {
     }
 }
 
+/// A label of a release, and the notation of its numbers.
+type Label<'a> = (&'a str, Notation);
+
 /// A column without a hierarchy file, seen through the labels of releases.
 struct LabelColumn<'a> {
     declared: &'a ColumnPolicy,
-    missing: &'a [String],
+    missing: &'a [&'a str],
     parser: ValueParser,
 }
 
 impl<'a> LabelColumn<'a> {
-    fn new(declared: &'a ColumnPolicy, missing: &'a [String], labels: &[&str]) -> Self {
+    fn new(declared: &'a ColumnPolicy, missing: &'a [&'a str], labels: &[Label<'_>]) -> Self {
         let of_kind = |kind: Kind| Self { declared, missing, parser: declared.parser(kind) };
         if let Some(kind) = declared.kind {
             return of_kind(kind);
@@ -110,16 +122,16 @@ impl<'a> LabelColumn<'a> {
     }
 
     fn is_missing(&self, text: &str) -> bool {
-        self.missing.iter().any(|missing| missing == text)
+        self.missing.contains(&text)
     }
 
     /// Whether the label has a representative.
-    fn explains(&self, label: &str) -> bool {
-        self.is_missing(label) || !self.representatives(label).is_empty()
+    fn explains(&self, label: &Label<'_>) -> bool {
+        self.is_missing(label.0) || !self.representatives(label).is_empty()
     }
 
     /// Representatives of all labels, each once; never empty, because a domain has at least one value.
-    fn values(&self, labels: &[&str]) -> Vec<Box<str>> {
+    fn values(&self, labels: &[Label<'_>]) -> Vec<Box<str>> {
         let mut known: HashSet<Box<str>> = HashSet::new();
         let mut values: Vec<Box<str>> = Vec::new();
         for value in labels.iter().flat_map(|label| self.representatives(label)) {
@@ -136,10 +148,13 @@ impl<'a> LabelColumn<'a> {
         values
     }
 
-    fn representatives(&self, label: &str) -> Vec<String> {
+    fn representatives(&self, &(label, notation): &Label<'_>) -> Vec<String> {
         if self.is_missing(label) {
             return vec![label.to_owned()];
         }
+        let plain = if self.parser.kind() == Kind::Number { notation.label(label) } else { Some(Cow::Borrowed(label)) };
+        let Some(plain) = plain else { return Vec::new() };
+        let label = &*plain;
         match (self.parser.kind(), &self.declared.hierarchy) {
             (Kind::Number | Kind::Date, _) => {
                 let (low, high) = printed_interval(label).map_or((label, label), |(low, high, _)| (low, high));
@@ -182,7 +197,7 @@ mod tests {
         let text = format!("version = 1\nprivacy.k = 2\n[columns.c]\nrole = \"quasi-identifier\"\n{declared}");
         let policy = Policy::parse(&text, &method_names()).unwrap();
         let values = labels.iter().map(|label| (*label).into()).collect();
-        let column = CountedColumn { name: "c".into(), values, first_records: None };
+        let column = CountedColumn { name: "c".into(), values, first_records: None, typed: false };
         let codes: Vec<u32> = (0..labels.len() as u32).collect();
         let (counts, records) = (vec![1; labels.len()], labels.len() as u64);
         let counts = Counts { columns: vec![column], codes, counts, first_records: None, records };

@@ -12,6 +12,7 @@ mod label_domains;
 mod order;
 mod part;
 mod persons;
+mod read_values;
 mod tables;
 
 use std::{borrow::Cow, sync::OnceLock};
@@ -22,13 +23,17 @@ pub use self::tables::{SecondTable, Tables};
 
 use hashbrown::HashSet;
 
-use self::{attribute::Spelling, persons::UnitColumn};
+use self::{
+    attribute::Spelling,
+    persons::UnitColumn,
+    read_values::{ReadValues, infer_kind},
+};
 use crate::{
     counts::{CountedColumn, Counts},
-    dates::Moment,
     declaration::{ColumnPolicy, Declaration, Labels},
-    hierarchy::{Domain, DomainError, DomainProblem, Hierarchies, HierarchyChoice, OccurringValues, parse_number},
+    hierarchy::{Domain, DomainError, DomainProblem, Hierarchies, HierarchyChoice, OccurringValues},
     ids::{AttributeId, ColumnId, TupleId, VariantId},
+    notation::Notation,
     schema::{Kind, MissingRule, Role},
 };
 
@@ -41,6 +46,8 @@ pub struct Column {
     pub weight: f64,
     /// Its values and the cells that may be released in their place.
     pub domain: Domain,
+    /// Notation of numbers in the domain's texts: plain, except for the labels of a released file.
+    pub notation: Notation,
 }
 
 /// Distinct tuples and variants with counts. Tuples are sorted by their codes, the variants of a tuple by theirs.
@@ -91,18 +98,22 @@ impl Profile {
 
     /// Profile of a table under a policy. `hierarchies` has the hierarchy files that the policy names.
     pub fn build(policy: &impl Declaration, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
-        Self::from_columns(policy, hierarchies, counts, |position, declared| {
-            let counted = &counts.columns[position];
-            let missing = missing_values(policy, declared, counts, position)?;
-            let kind = declared.kind.unwrap_or_else(|| infer_kind(declared, counted, &missing));
+        let notation = policy.input().notation();
+        Self::from_columns(policy, hierarchies, (counts, notation), false, |position, declared, notation| {
+            let missing = missing_values(policy, declared, (counts, notation), position)?;
+            let counted = (&counts.columns[position], &missing[..]);
+            let ReadValues { kind, counted } = ReadValues::of(declared, None, counted, notation)?;
             // Records per value are needed only for a hierarchy built from the data.
             let built = matches!(declared.hierarchy, HierarchyChoice::Built(_));
             let records = if built { counts.records_of(position) } else { Vec::new() };
-            let occurring = OccurringValues { column: counted, missing: &missing, records: &records };
+            let occurring = OccurringValues { column: &counted, missing: &missing, records: &records };
             let (parser, tree) = (declared.parser(kind), hierarchies.get(&declared.name));
+            let translated = tree.filter(|_| kind == Kind::Number && !notation.is_plain());
+            let translated = translated.map(|tree| tree.relabeled(|label| notation.label(label).map(Cow::into_owned)));
+            let tree = translated.as_ref().or(tree);
             let (domain, map) = Domain::bind(occurring, &parser, &declared.hierarchy, tree, declared.missing)?;
             if policy.release().labels == Labels::Set && kind == Kind::Category {
-                check_sets(counted, &domain, &map)?;
+                check_sets(&counted, &domain, &map)?;
             }
             Ok((domain, map))
         })
@@ -115,15 +126,20 @@ impl Profile {
         hierarchies: &Hierarchies,
         counts: &Counts,
     ) -> Result<Self, DomainError> {
-        Self::from_columns(policy, hierarchies, counts, |position, _| Ok(Domain::opaque(&counts.columns[position])))
+        let counted = (counts, policy.release_notation());
+        Self::from_columns(policy, hierarchies, counted, true, |position, _, _| {
+            Ok(Domain::opaque(&counts.columns[position]))
+        })
     }
 
-    /// `domain` returns the domain of the quasi-identifier at an index, and the map from its raw codes to the domain's.
+    /// `domain` returns the domain of the quasi-identifier at an index, whose numbers are in a notation, and the map
+    /// from its raw codes to the domain's. The texts of a `released` file stay in the notation of the file.
     fn from_columns(
         policy: &impl Declaration,
         hierarchies: &Hierarchies,
-        counts: &Counts,
-        domain: impl Fn(usize, &ColumnPolicy) -> Result<(Domain, Vec<u32>), DomainError>,
+        (counts, notation): (&Counts, Notation),
+        released: bool,
+        domain: impl Fn(usize, &ColumnPolicy, Notation) -> Result<(Domain, Vec<u32>), DomainError>,
     ) -> Result<Self, DomainError> {
         let (mut columns, mut attributes, mut codes) = (Vec::new(), Vec::new(), Vec::new());
         let mut units = [None, None];
@@ -132,19 +148,21 @@ impl Profile {
             // A file may lack the person and the household.
             let declared = declared_columns.find(|declared| declared.name == counted.name);
             let declared = declared.expect("the engine groups the columns it was asked to, in that order");
+            let notation = if counted.typed { Notation::PLAIN } else { notation };
             if declared.role == Role::QuasiIdentifier {
-                let (domain, map) = domain(position, declared)?;
-                columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain });
+                let (domain, map) = domain(position, declared, notation)?;
+                let notation = if released { notation } else { Notation::PLAIN };
+                columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain, notation });
                 codes.push(map);
             } else if matches!(declared.role, Role::Person | Role::Household) {
-                let (unit, map) = UnitColumn::bind(policy, declared, counts, position)?;
+                let (unit, map) = UnitColumn::bind(policy, declared, (counts, notation), position)?;
                 units[usize::from(declared.role == Role::Household)] = Some(unit);
                 codes.push(map);
             } else {
                 let (missing, tree) =
-                    (missing_values(policy, declared, counts, position)?, hierarchies.get(&declared.name));
-                let (attribute, map) =
-                    Attribute::bind(policy, counted, declared, tree, &missing, || counts.records_of(position))?;
+                    (missing_values(policy, declared, (counts, notation), position)?, hierarchies.get(&declared.name));
+                let records = || counts.records_of(position);
+                let (attribute, map) = Attribute::bind(policy, (counted, notation), declared, tree, &missing, records)?;
                 attributes.push(attribute);
                 codes.push(map);
             }
@@ -370,13 +388,13 @@ fn first_by_record(column: &CountedColumn, bad: impl Fn(usize) -> bool) -> Optio
 fn missing_values(
     policy: &impl Declaration,
     declared: &ColumnPolicy,
-    counts: &Counts,
+    (counts, notation): (&Counts, Notation),
     position: usize,
 ) -> Result<Vec<bool>, DomainError> {
     let counted = &counts.columns[position];
     // A spelling of a missing text in a sensitive or class column is no value either: it would count as diversity.
-    let spelling = Spelling::of(declared);
-    let missing: HashSet<Cow<'_, str>> = policy.input().missing.iter().map(|text| spelling.key(text)).collect();
+    let spelling = Spelling::of(declared, notation);
+    let missing: HashSet<Cow<'_, str>> = policy.missing_texts(declared).map(|text| spelling.key(text)).collect();
     let missing: Vec<bool> = counted.values.iter().map(|value| missing.contains(&spelling.key(value))).collect();
     if declared.missing == MissingRule::Error
         && let Some(raw) = first_by_record(counted, |raw| missing[raw])
@@ -386,28 +404,6 @@ fn missing_values(
         return Err(DomainError::of_value(counted, raw, DomainProblem::Missing { records }));
     }
     Ok(missing)
-}
-
-/// Type of a column that declares none. Dates: all values are ISO dates. Numbers: all values are finite numbers and
-/// none is a code such as `00123`. Otherwise categories.
-pub(crate) fn infer_kind(declared: &ColumnPolicy, counted: &CountedColumn, missing: &[bool]) -> Kind {
-    let mut present = counted.values.iter().zip(missing).filter(|(_, missing)| !**missing).map(|(value, _)| value);
-    // With a hierarchy file, dates stay categories: the file may group them by weekday, which is no interval.
-    let may_be_dates =
-        matches!(declared.hierarchy, HierarchyChoice::Default | HierarchyChoice::Free | HierarchyChoice::Built(_));
-    let is_date = |text: &str| Moment::read(text, None).is_some();
-    if may_be_dates && present.clone().next().is_some() && present.clone().all(|text| is_date(text)) {
-        return Kind::Date;
-    }
-    if declared.hierarchy.is_for_numbers() {
-        return Kind::Number;
-    }
-    let code = |text: &str| {
-        let digits = text.trim_start_matches(['-', '+']);
-        digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.")
-    };
-    let number = present.clone().next().is_some() && present.all(|text| parse_number(text).is_ok() && !code(text));
-    if number { Kind::Number } else { Kind::Category }
 }
 
 fn check_sets(counted: &CountedColumn, domain: &Domain, map: &[u32]) -> Result<(), DomainError> {

@@ -11,6 +11,7 @@ use crate::{
     declaration::{ColumnPolicy, Declaration},
     hierarchy::DomainError,
     ids::{AttributeId, VariantId},
+    notation::Notation,
     schema::Unit,
 };
 
@@ -31,11 +32,11 @@ impl UnitColumn {
     pub(super) fn bind(
         policy: &impl Declaration,
         declared: &ColumnPolicy,
-        counts: &Counts,
+        (counts, notation): (&Counts, Notation),
         position: usize,
     ) -> Result<(Self, Vec<u32>), DomainError> {
-        let missing = missing_values(policy, declared, counts, position)?;
-        let spelling = Spelling::of(declared);
+        let missing = missing_values(policy, declared, (counts, notation), position)?;
+        let spelling = Spelling::of(declared, notation);
         let keys: Vec<_> = counts.columns[position].values.iter().map(|text| spelling.key(text)).collect();
         let mut present: Vec<&str> =
             keys.iter().zip(&missing).filter(|(_, missing)| !**missing).map(|(key, _)| &**key).collect();

@@ -6,7 +6,10 @@
 //! Pieces of a recoding with equal labels in all columns become one group, whose cell is the smallest around theirs.
 //! That is exactly their union: each contains the printed number, so they overlap.
 
-use crate::hierarchy::{Cell, Domain, LabelReader, ReadCell};
+use crate::{
+    hierarchy::{Cell, Domain, LabelReader, ReadCell},
+    notation::Notation,
+};
 
 /// Values that a released label covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +38,9 @@ enum LabelCell {
 }
 
 impl ColumnCells {
-    /// Reads the labels of a file; a text that is no label of the column is unknown.
-    pub(super) fn read<'a>(domain: &Domain, labels: impl Iterator<Item = &'a str>) -> Self {
-        let reader = LabelReader::new(domain);
+    /// Reads the labels of a file, with numbers in this notation; a text that is no label of the column is unknown.
+    pub(super) fn read<'a>(domain: &Domain, notation: Notation, labels: impl Iterator<Item = &'a str>) -> Self {
+        let reader = LabelReader::of_file(domain, notation);
         let mut cells = Self::default();
         labels.for_each(|label| cells.push(reader.read(label)));
         cells

@@ -19,7 +19,7 @@ use crate::{
     declaration::ReleaseOptions,
     hierarchy::{Domain, ROOT_LABEL},
     ids::TupleId,
-    profile::{Profile, VariantCount},
+    profile::{Column, Profile, VariantCount},
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     text::{at_record, shown},
 };
@@ -128,7 +128,7 @@ impl Released {
     /// A release read back: `release` is the file's profile ([`Profile::of_release`]), `original` gives the domains.
     pub fn of_file(original: &Profile, release: &Profile) -> Result<Self, ReadError> {
         let labels = texts(release);
-        let cells = read_cells(original, &labels);
+        let cells = read_cells((original, release), &labels);
         let loss = |column: usize, code: u32| {
             cells[column].covered(code).map(|covered| loss_of(&original.columns()[column].domain, covered))
         };
@@ -177,7 +177,7 @@ impl Released {
             losses: vec![CellLoss::default(); groups * release.columns().len()],
             suppressed: vec![false; groups],
             groups_of_pieces: (0..groups).collect(),
-            cells: read_cells(original, &labels),
+            cells: read_cells((original, release), &labels),
             knows_cells: false,
             labels,
             grouping,
@@ -277,9 +277,12 @@ fn texts(release: &Profile) -> Vec<Vec<Box<str>>> {
 }
 
 /// The cells of a file's labels, column by column.
-fn read_cells(original: &Profile, labels: &[Vec<Box<str>>]) -> Vec<ColumnCells> {
-    let columns = original.columns().iter().zip(labels);
-    columns.map(|(column, labels)| ColumnCells::read(&column.domain, labels.iter().map(|label| &**label))).collect()
+fn read_cells((original, release): (&Profile, &Profile), labels: &[Vec<Box<str>>]) -> Vec<ColumnCells> {
+    let columns = original.columns().iter().zip(release.columns()).zip(labels);
+    let read = |((column, released), labels): ((&Column, &Column), &Vec<Box<str>>)| {
+        ColumnCells::read(&column.domain, released.notation, labels.iter().map(|label| &**label))
+    };
+    columns.map(read).collect()
 }
 
 fn loss_of(domain: &Domain, covered: Covered<'_>) -> CellLoss {

@@ -12,6 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    declaration::Declaration,
     engine::ReleaseFile,
     hierarchy::{Cell, Hierarchies, LabelReader, ROOT_LABEL, ReadCell, Tree, file},
     ids::{GroupId, TupleId},
@@ -210,9 +211,10 @@ impl Saved {
     }
 
     /// Cell of a label in a column of the new table; `None` if the label covers nothing there.
-    fn read(&self, reader: &LabelReader<'_>, label: &str) -> Option<Cell> {
+    fn read(&self, column: &Column, reader: &LabelReader<'_>, label: &str) -> Option<Cell> {
         let missing = || {
-            let stands_for_missing = self.policy.input.missing.iter().any(|text| text == label);
+            let mut texts = self.policy.column(&column.name).into_iter().flat_map(|it| self.policy.missing_texts(it));
+            let stands_for_missing = texts.any(|text| text == label);
             stands_for_missing.then(|| reader.missing_cell()).flatten()
         };
         match reader.read(label) {
@@ -243,7 +245,8 @@ impl Saved {
                 let column = |(index, column): (usize, &Column)| {
                     let reader = LabelReader::new(&column.domain);
                     let labels: HashSet<&str> = boxes.iter().map(|labels| labels[index].as_str()).collect();
-                    let cells: Vec<Cell> = labels.iter().filter_map(|label| self.read(&reader, label)).collect();
+                    let cells: Vec<Cell> =
+                        labels.iter().filter_map(|label| self.read(column, &reader, label)).collect();
                     (0..column.domain.len() as u32).map(|code| cells.iter().any(|cell| cell.contains(code))).collect()
                 };
                 profile.columns().iter().enumerate().map(column).collect()
@@ -287,7 +290,7 @@ impl Saved {
                 let Some(label) = label else { return Some((domain.whole(), ROOT_LABEL)) };
                 // Among other labels, `*` is that of a missing value, not the whole column.
                 let star = label == ROOT_LABEL && labels.len() > 1;
-                let cell = if star { reader.missing_cell() } else { self.read(&reader, label) };
+                let cell = if star { reader.missing_cell() } else { self.read(column, &reader, label) };
                 Some((cell?, label.as_str()))
             };
             let mut cells = vec![None; domain.len()];
@@ -308,7 +311,8 @@ impl Saved {
     fn read_boxes<'a>(&self, profile: &Profile, boxes: &'a [Vec<String>]) -> Vec<(Vec<Cell>, &'a Vec<String>)> {
         let readers: Vec<LabelReader<'_>> = profile.columns().iter().map(|c| LabelReader::new(&c.domain)).collect();
         let read = |labels: &'a Vec<String>| -> Option<(Vec<Cell>, &'a Vec<String>)> {
-            let cells = readers.iter().zip(labels).map(|(reader, label)| self.read(reader, label));
+            let columns = readers.iter().zip(profile.columns()).zip(labels);
+            let cells = columns.map(|((reader, column), label)| self.read(column, reader, label));
             Some((cells.collect::<Option<_>>()?, labels))
         };
         // A box that cannot be read covers no record of the new table.

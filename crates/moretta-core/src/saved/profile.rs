@@ -12,6 +12,7 @@ use crate::{
     counts::{CountedColumn, Counts},
     declaration::ColumnPolicy,
     hierarchy::{DomainError, HierarchyChoice, ROOT_LABEL, Tree, TreeBuilder, ValueParser, interval_ends},
+    notation::Notation,
     profile::Profile,
     schema::Kind,
 };
@@ -20,11 +21,14 @@ impl Saved {
     /// Profile of a new table. Adds the values to `counts` that the labels of this recoding need, with no records.
     pub fn profile(&self, counts: &mut Counts) -> Result<Profile, DomainError> {
         let mut hierarchies = self.hierarchies.clone();
+        let notation = self.policy.input.notation();
         for (column, labels) in counts.columns.iter_mut().zip(self.labels_of_columns()) {
             let Some(declared) = self.policy.column(&column.name) else { continue };
+            // Labels are in plain notation. What is added to the table is read like the table.
+            let notation = if column.typed { Notation::PLAIN } else { notation };
             match (&declared.hierarchy, declared.kind) {
                 (HierarchyChoice::Built(_), Some(kind)) => {
-                    if let Some(tree) = interval_tree(column, &labels, &declared.parser(kind)) {
+                    if let Some(tree) = interval_tree((column, notation), &labels, &declared.parser(kind)) {
                         hierarchies.insert(column.name.clone(), tree);
                     }
                 }
@@ -35,7 +39,11 @@ impl Saved {
                 _ if is_free(declared) => {
                     // Only for free columns: a label of a hierarchy file may look like an interval.
                     let ends = labels.into_iter().filter_map(interval_ends);
-                    add_values(column, ends.flat_map(|(low, high)| [low, high]));
+                    let is_number = declared.kind == Some(Kind::Number);
+                    let notation = if is_number { notation } else { Notation::PLAIN };
+                    let ends: Vec<_> =
+                        ends.flat_map(|(low, high)| [low, high]).map(|end| notation.write(end)).collect();
+                    add_values(column, ends.iter().map(|end| &**end));
                 }
                 _ => {}
             }
@@ -79,9 +87,15 @@ fn add_values<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a st
 
 /// Builds the tree of the nested intervals among `labels` over the values of a column; `None` if it has no numbers. An
 /// interval that partly overlaps one that starts before it does not come from a hierarchy and is ignored.
-fn interval_tree(column: &CountedColumn, labels: &[&str], parser: &ValueParser) -> Option<Tree> {
+fn interval_tree(
+    (column, notation): (&CountedColumn, Notation),
+    labels: &[&str],
+    parser: &ValueParser,
+) -> Option<Tree> {
+    let notation = if parser.kind() == Kind::Number { notation } else { Notation::PLAIN };
     let number = |text: &str| parser.number(text).ok();
-    let mut values: Vec<(f64, &str)> = column.values.iter().filter_map(|text| Some((number(text)?, &**text))).collect();
+    let read = |text: &str| if notation.is_plain() { number(text) } else { number(&notation.number(text)?) };
+    let mut values: Vec<(f64, &str)> = column.values.iter().filter_map(|text| Some((read(text)?, &**text))).collect();
     values.sort_by(|(a, x), (b, y)| a.total_cmp(b).then_with(|| (x.len(), x).cmp(&(y.len(), y))));
     values.dedup_by_key(|(value, _)| *value);
     let ends = |label: &&str| interval_ends(label).and_then(|(low, high)| Some((number(low)?, number(high)?)));
@@ -98,7 +112,7 @@ fn interval_tree(column: &CountedColumn, labels: &[&str], parser: &ValueParser) 
         while let Some((_, high, label)) = intervals.next_if(|(low, ..)| low <= value) {
             let above = open.last().map_or((f64::INFINITY, TreeBuilder::ROOT), |above| *above);
             if high >= *value && high <= above.0 {
-                open.push((high, builder.add(label, above.1)));
+                open.push((high, builder.add(notation.write(label), above.1)));
             }
         }
         builder.add(*text, open.last().map_or(TreeBuilder::ROOT, |(_, handle)| *handle));
@@ -114,7 +128,8 @@ mod tests {
     fn rows(values: &[&str], labels: &[&str]) -> Option<String> {
         let values = values.iter().map(|value| (*value).into()).collect();
         let column = CountedColumn { values, ..CountedColumn::default() };
-        interval_tree(&column, labels, &ValueParser::new(Kind::Number, None)).map(|tree| file::write(&tree))
+        interval_tree((&column, Notation::PLAIN), labels, &ValueParser::new(Kind::Number, None))
+            .map(|tree| file::write(&tree))
     }
 
     #[test]

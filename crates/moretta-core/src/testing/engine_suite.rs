@@ -66,6 +66,7 @@ fn shuffling(kind: &impl EngineUnderTest) {
             key: key.clone(),
             change,
             dropped: Vec::new(),
+            renotated: Vec::new(),
             order: RecordOrder::Shuffled,
             seed: Seed::Number(seed),
         };
@@ -164,7 +165,14 @@ fn rewriting<K: EngineUnderTest>(kind: &K, engine: &K::Engine, table: &TextTable
             rewritten: at < 2,
         };
         let key = counts.columns.iter().enumerate().map(key).collect();
-        let rewrite = Rewrite { key, change, dropped: vec!["id".to_owned()], order, seed: Seed::Number(7) };
+        let rewrite = Rewrite {
+            key,
+            change,
+            dropped: vec!["id".to_owned()],
+            renotated: Vec::new(),
+            order,
+            seed: Seed::Number(7),
+        };
         let target = kind.target();
         drop(engine.rewrite(&rewrite, &target, &NoObserver).expect("written"));
         assert_eq!(kind.published(&target), None, "a release that was dropped is gone");
@@ -252,7 +260,14 @@ fn cancelling(kind: &impl EngineUnderTest) {
     let key = vec![KeyColumn { name: names[0].clone(), values: counts.columns[0].values.clone(), rewritten: true }];
     let labels = vec![vec!["*".into(); counts.columns[0].values.len()]];
     let change = Change::Map { labels, suppressed: Vec::new() };
-    let rewrite = Rewrite { key, change, dropped: Vec::new(), order: RecordOrder::Shuffled, seed: Seed::Number(1) };
+    let rewrite = Rewrite {
+        key,
+        change,
+        dropped: Vec::new(),
+        renotated: Vec::new(),
+        order: RecordOrder::Shuffled,
+        seed: Seed::Number(1),
+    };
     assert!(matches!(engine.rewrite(&rewrite, &target, &Cancelled), Err(EngineFault::Cancelled)));
     assert_eq!(kind.published(&target), None);
 }

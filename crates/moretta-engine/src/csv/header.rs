@@ -1,20 +1,23 @@
 //! Header of a CSV file: column names, delimiter, and the byte at which the records begin.
 //!
-//! Guarantee: a returned header is UTF-8 without NUL bytes, has no name twice and no CR outside quotes. The delimiter is
-//! the requested one, or the most frequent in the header. Cost: reads the header only, at most [`MAX_HEADER_BYTES`].
+//! Guarantee: a returned header is UTF-8 without NUL bytes, has no name twice and no CR outside quotes. A name that
+//! occurs again gets a number: `x`, `x_2`. Without a header the columns are called `c1`, `c2`, .. or as requested. The
+//! delimiter is the requested one, or the most frequent in the header. Cost: reads the header only, at most
+//! [`MAX_HEADER_BYTES`].
 
 use std::{fs::File, io::Read, path::Path};
 
+use std::collections::HashSet;
+
 use super::{CsvOptions, Dialect, content, parse::FieldOffsets};
-use crate::{
-    error::{EngineError, Fault},
-    source::repeated_columns,
-};
+use crate::error::{EngineError, Fault};
 
 /// Parsed header of a file.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) columns: Vec<String>,
+    /// Numbers (from 1) of the columns that had the name of an earlier one.
+    pub(crate) renamed: Vec<usize>,
     pub(crate) dialect: Dialect,
     /// Byte of the file at which the first record begins.
     pub(crate) data_offset: u64,
@@ -31,7 +34,10 @@ const MAX_HEADER_BYTES: usize = 4 << 20;
 
 /// Reads the header of a file.
 pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineError> {
-    let fault = |fault| EngineError::Header { path: path.to_path_buf(), fault };
+    let fault = |fault| match options.names {
+        None => EngineError::Header { path: path.to_path_buf(), fault },
+        Some(_) => EngineError::Record { path: path.to_path_buf(), record: 1, line: Some(1), fault },
+    };
     let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
     let mut bytes = Vec::new();
     let mut step = 64 << 10;
@@ -53,7 +59,7 @@ pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineEr
         return Err(EngineError::Empty { path: path.to_path_buf() });
     }
     let line = &bytes[start..end];
-    let data_offset = end as u64;
+    let data_offset = if options.names.is_none() { end } else { start } as u64;
     if std::str::from_utf8(line).is_err() {
         return Err(fault(Fault::NotUtf8));
     }
@@ -67,11 +73,52 @@ pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineEr
     if options.release && line.trim_ascii().is_empty() {
         return Err(fault(Fault::BlankLine { expected: 1 }));
     }
-    let columns = split(line, dialect).map_err(fault)?;
-    if let Some((first, second)) = repeated_columns(&columns) {
-        return Err(EngineError::DuplicateColumn { path: path.to_path_buf(), first, second });
+    let mut columns = split(line, dialect).map_err(fault)?;
+    if is_comment(line, columns.len(), &bytes[end..]) {
+        return Err(fault(Fault::Comment));
     }
-    Ok(Header { columns, dialect, data_offset })
+    let renamed = match &options.names {
+        None => number_repeated(&mut columns),
+        Some(lists) => {
+            columns = given_names(path, columns.len(), lists)?;
+            Vec::new()
+        }
+    };
+    Ok(Header { columns, renamed, dialect, data_offset })
+}
+
+/// Names of the columns of a file without a header.
+fn given_names(path: &Path, width: usize, lists: &[Vec<String>]) -> Result<Vec<String>, EngineError> {
+    match lists.first() {
+        None => Ok((1..=width).map(|number| format!("c{number}")).collect()),
+        Some(first) => lists.iter().find(|names| names.len() == width).cloned().ok_or_else(|| EngineError::Names {
+            path: path.to_path_buf(),
+            names: first.len(),
+            fields: width,
+        }),
+    }
+}
+
+/// Numbers the names that occur again, skipping names that exist. Returns the numbers (from 1) of their columns.
+fn number_repeated(columns: &mut [String]) -> Vec<usize> {
+    let mut seen = HashSet::new();
+    let repeated: Vec<usize> = (0..columns.len()).filter(|&column| !seen.insert(columns[column].clone())).collect();
+    for &column in &repeated {
+        let name = &columns[column];
+        let number = (2..).find(|number| !seen.contains(&format!("{name}_{number}"))).unwrap_or(2);
+        columns[column] = format!("{name}_{number}");
+        seen.insert(columns[column].clone());
+    }
+    repeated.into_iter().map(|column| column + 1).collect()
+}
+
+/// Whether a first line of `width` fields is a comment: it begins with `#` and a blank, or has no delimiter while the
+/// line after it has one.
+fn is_comment(line: &[u8], width: usize, rest: &[u8]) -> bool {
+    let Some(text) = line.strip_prefix(b"#") else { return false };
+    let second = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let has_delimiter = second.iter().any(|byte| DELIMITERS.contains(byte));
+    text.first().is_some_and(|byte| byte.is_ascii_whitespace()) || width == 1 && has_delimiter
 }
 
 /// Offset after the first line break outside quotes; `None` if there is none.
@@ -151,7 +198,6 @@ mod tests {
         let message = |text: &[u8]| header(text, None).map(|_| ()).expect_err("error").to_string();
         assert!(message(b"").ends_with("a.csv is empty: it should begin with a header that names the columns"));
         assert!(message(b"\n\n").contains("is empty"));
-        assert!(message(b"a,b,a\n").contains("columns 1 and 3 have the same name"));
         assert!(message(b"a,\xFF\n").contains("not valid UTF-8"));
         assert!(message(b"a,\"b\n1,2").contains("the quote that opens field 2 is never closed"));
         assert!(message(b"a,b\"c\"\n").contains("a quote inside field 2"));
@@ -160,6 +206,44 @@ mod tests {
         assert!(message(b"a,b\r1,2\r").contains("a carriage return (CR) in field 2 outside quotes"));
         assert!(message(b"a,b\r\r\n1,2\r\r\n").contains("a carriage return (CR) in field 2 outside quotes"));
         assert_eq!(header(b"a,\"b\rc\"\r\n", None).expect("header").columns, ["a", "b\rc"]);
+    }
+
+    #[test]
+    fn repeated_names_get_numbers() {
+        let found = header(b"x,x_2,x,y,x,,\n1,2,3,4,5,6,7\n", None).expect("header");
+        assert_eq!(found.columns, ["x", "x_2", "x_3", "y", "x_4", "", "_2"]);
+        assert_eq!(found.renamed, [3, 5, 7]);
+    }
+
+    #[test]
+    fn without_a_header_columns_are_numbered_or_named() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, b"\xEF\xBB\xBFOtto;29;Otto\nAda;36;x\n").expect("write");
+        let read = |names: &[&[&str]]| {
+            let list = |names: &&[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let names = Some(names.iter().map(list).collect());
+            super::read(&path, &CsvOptions { names, ..CsvOptions::default() })
+        };
+        let found = read(&[]).expect("header");
+        assert_eq!((found.columns, found.data_offset), (["c1", "c2", "c3"].map(str::to_owned).to_vec(), 3));
+        assert_eq!(read(&[&["a", "b"], &["a", "b", "c"]]).expect("header").columns, ["a", "b", "c"]);
+        let message = read(&[&["a", "b"]]).expect_err("error").to_string();
+        assert!(message.ends_with("a.csv: 2 `names` in [input], and the first record has 3 fields"), "{message}");
+        std::fs::write(&path, b"a,\xFF\n").expect("write");
+        let message = read(&[]).expect_err("error").to_string();
+        assert!(message.contains("a.csv, record 1 (line 1): not valid UTF-8"), "{message}");
+    }
+
+    #[test]
+    fn comments_are_not_names() {
+        for text in ["# made by hand\na,b\n1,2\n", "#made\na;b\n", "# a,b\n1,2\n"] {
+            let message = header(text.as_bytes(), None).expect_err("error").to_string();
+            assert!(message.contains("a line that begins with `#`, like a comment"), "{message}");
+        }
+        for text in ["#id,name\n1,2\n", "#\n1\n", "\"# a\",b\n1,2\n"] {
+            assert!(header(text.as_bytes(), None).is_ok(), "{text}");
+        }
     }
 
     #[test]

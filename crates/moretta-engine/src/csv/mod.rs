@@ -10,18 +10,24 @@
 //! ([`CsvOptions::release`]), because other readers would find other records than those that were checked.
 
 pub(crate) mod blocks;
+pub(crate) mod convert;
 pub(crate) mod header;
 pub(crate) mod parse;
 pub(crate) mod scan;
 pub(crate) mod write;
 
 /// Options to read a CSV file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvOptions {
     /// Byte between fields. `None`: the most frequent of comma, semicolon, tab and vertical bar in the header.
     pub delimiter: Option<u8>,
     /// Byte around a field that contains delimiters, quotes or line breaks.
     pub quote: u8,
+    /// `None` if the first line of each file names the columns. Otherwise the files have no header: the list with as
+    /// many names as there are columns names them; without a list they are called `c1`, `c2`, ..
+    pub names: Option<Vec<Vec<String>>>,
+    /// Whether an apostrophe before a formula is removed, as [`CsvRelease::guard_formulas`] adds it.
+    pub guard_formulas: bool,
     /// Whether the file, of any format, is a release, which is read as other programs would read it: text that they may
     /// read as other records is refused, and columns of Parquet have the types of the Parquet schema.
     pub release: bool,
@@ -29,8 +35,19 @@ pub struct CsvOptions {
 
 impl Default for CsvOptions {
     fn default() -> Self {
-        Self { delimiter: None, quote: b'"', release: false }
+        Self { delimiter: None, quote: b'"', names: None, guard_formulas: false, release: false }
     }
+}
+
+/// Dialect of a CSV release, where it is not that of the source.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CsvRelease {
+    /// Byte between fields; by default that of the source, or a comma.
+    pub delimiter: Option<u8>,
+    /// Whether the first line names the columns; by default as in the source.
+    pub header: Option<bool>,
+    /// Whether texts that a spreadsheet would take for a formula get an apostrophe before them.
+    pub guard_formulas: bool,
 }
 
 /// Delimiter and quote of a CSV file.

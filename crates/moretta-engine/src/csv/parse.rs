@@ -263,10 +263,24 @@ impl FieldOffsets {
                 return Ok(true);
             }
             Fault::BlankLine { expected }
+        } else if expected != usize::MAX && block[start..end].starts_with(b"#") {
+            Fault::Comment
+        } else if found > expected && shape.dialect.delimiter == b',' && self.may_have_decimal_commas(block, start) {
+            Fault::DecimalCommas { found, expected }
         } else {
             Fault::Fields { found, expected }
         };
         Err(LocatedFault { record: self.starts.len(), offset: start, fault })
+    }
+
+    /// Whether two adjacent fields of the last record, which began at `start`, are digits, as of `72,5`.
+    fn may_have_decimal_commas(&self, block: &[u8], start: usize) -> bool {
+        let ends = &self.ends[self.starts.len() * self.width..];
+        let starts = std::iter::once(start).chain(ends.iter().map(|&end| end as usize + 1));
+        let fields: Vec<&[u8]> = starts.zip(ends).map(|(start, &end)| &block[start..end as usize]).collect();
+        let is_number = |field: &[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+        let is_whole = |field: &[u8]| is_number(field.strip_prefix(b"-").unwrap_or(field));
+        fields.windows(2).any(|pair| is_whole(pair[0]) && is_number(pair[1]))
     }
 
     /// A fault of the current record, which began at `start`; `fault` gets the number of the current field, from 1.

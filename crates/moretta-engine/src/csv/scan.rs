@@ -32,10 +32,12 @@ const SAMPLE_BLOCK: usize = 1 << 18;
 #[derive(Debug)]
 pub(crate) struct CsvScan {
     columns: Vec<String>,
+    /// Numbers (from 1) of the columns that had the name of an earlier one.
+    renamed: Vec<usize>,
     files: Vec<DataFile>,
     dialect: Dialect,
-    /// Whether the files are a release (see [`CsvOptions::release`]).
-    release: bool,
+    /// Options of the files, with the delimiter that was found.
+    options: CsvOptions,
     /// Total size of the files, headers included.
     bytes: u64,
 }
@@ -44,7 +46,7 @@ impl CsvScan {
     /// Reads the headers of all files, which must be equal. The delimiter of the first file applies to all.
     pub(crate) fn open(files: &[InputFile], options: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
         let first = header::read(&files[0].path, options)?;
-        let options = CsvOptions { delimiter: Some(first.dialect.delimiter), ..*options };
+        let options = CsvOptions { delimiter: Some(first.dialect.delimiter), ..options.clone() };
         let mut data = vec![DataFile { path: files[0].path.clone(), data_offset: first.data_offset }];
         for InputFile { path, .. } in &files[1..] {
             let other = header::read(path, &options)?;
@@ -56,9 +58,10 @@ impl CsvScan {
         let bytes = files.iter().map(|file| file.length).sum();
         Ok(Box::new(Self {
             columns: first.columns,
+            renamed: first.renamed,
             files: data,
             dialect: first.dialect,
-            release: options.release,
+            options,
             bytes,
         }))
     }
@@ -70,8 +73,11 @@ impl Scan for CsvScan {
     }
 
     fn csv_options(&self) -> Option<CsvOptions> {
-        let Dialect { delimiter, quote } = self.dialect;
-        Some(CsvOptions { delimiter: Some(delimiter), quote, release: self.release })
+        Some(self.options.clone())
+    }
+
+    fn renamed(&self) -> &[usize] {
+        &self.renamed
     }
 
     fn size(&self) -> u64 {
@@ -129,7 +135,7 @@ impl PieceReader for BlockReader<'_> {
             has_quotes: block.has_quotes,
             ends_file: block.ends_file,
             too_long: block.too_long.then_some(MAX_RECORD_BYTES),
-            release: scan.release,
+            release: scan.options.release,
         };
         let parsed = fields.parse(block.bytes(), shape);
         let sample_complete = records_left.is_some_and(|left| left <= fields.num_records());

@@ -1,12 +1,13 @@
 //! Writes cells and headers as CSV.
 //!
 //! Guarantee: a written cell reads back as the same text, here and in other readers (compared by hand on 2026-11-18:
-//! 60 releases with odd cells, read by pandas 3.1.1, DuckDB 2.0.0 and the csv module of Python 3.11). A cell is quoted, and its quotes are doubled (RFC 4180), if it has a delimiter, quote, CR
-//! or LF; or if a reader could take its start for a comment (DuckDB skips lines that begin with `#`) or for a quote of
-//! another dialect. A table of one column has no delimiter that would show the dialect and where records are, so that
-//! blank cells and cells with a delimiter of another dialect are quoted there too.
+//! 60 releases with odd cells, read by pandas 3.1.1, DuckDB 2.0.0 and the csv module of Python 3.11). A cell is quoted,
+//! and its quotes are doubled (RFC 4180), if it has a delimiter, quote, CR or LF; or if a reader could take its start
+//! for a comment (DuckDB skips lines that begin with `#`) or for a quote of another dialect. A table of one column has
+//! no delimiter that would show the dialect and where records are, so that blank cells and cells with a delimiter of
+//! another dialect are quoted there too.
 
-use super::Dialect;
+use super::{Dialect, convert::guarded};
 
 /// Delimiters of common dialects, which some readers try.
 const COMMON_DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -17,6 +18,8 @@ pub(crate) struct CellWriter {
     pub(crate) dialect: Dialect,
     /// Whether the table has one column.
     pub(crate) single_column: bool,
+    /// Whether texts that a spreadsheet would take for a formula get an apostrophe before them.
+    pub(crate) guard: bool,
 }
 
 impl CellWriter {
@@ -26,6 +29,14 @@ impl CellWriter {
             quoted(out, text, self.dialect.quote);
         } else {
             out.extend_from_slice(text);
+        }
+    }
+
+    /// Appends a label, guarded if requested.
+    pub(crate) fn label(&self, out: &mut Vec<u8>, label: &str) {
+        match self.guard.then(|| guarded(label)).flatten() {
+            Some(guarded) => self.cell(out, guarded.as_bytes()),
+            None => self.cell(out, label.as_bytes()),
         }
     }
 
@@ -103,7 +114,7 @@ mod tests {
         let written = |text: &str, single_column| {
             let mut out = Vec::new();
             let dialect = Dialect { delimiter: b',', quote: b'"' };
-            CellWriter { dialect, single_column }.cell(&mut out, text.as_bytes());
+            CellWriter { dialect, single_column, guard: false }.cell(&mut out, text.as_bytes());
             String::from_utf8(out).expect("utf-8")
         };
         for bare in ["a b", "", " ", "a;b", "a#", "O'Brien"] {
@@ -122,7 +133,11 @@ mod tests {
     #[test]
     fn headers() {
         let header = |names: &[&str], quote| {
-            let writer = CellWriter { dialect: Dialect { delimiter: b',', quote }, single_column: names.len() == 1 };
+            let writer = CellWriter {
+                dialect: Dialect { delimiter: b',', quote },
+                single_column: names.len() == 1,
+                guard: false,
+            };
             String::from_utf8(writer.header(names.iter().copied())).expect("utf-8")
         };
         assert_eq!(header(&["a", "b,c", "d;e", "f\rg"], b'"'), "a,\"b,c\",\"d;e\",\"f\rg\"\n");

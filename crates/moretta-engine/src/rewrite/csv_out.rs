@@ -88,7 +88,7 @@ impl<'a> Renderer<'a> {
             if index > 0 {
                 self.bytes.push(writer.dialect.delimiter);
             }
-            writer.cell(&mut self.bytes, plan.label(column, label).as_bytes());
+            writer.label(&mut self.bytes, plan.label(column, label));
         }
         self.ends.push(self.bytes.len());
     }
@@ -105,7 +105,8 @@ impl<'a> Renderer<'a> {
         let Rendered { out, ends } = rendered;
         out.clear();
         ends.clear();
-        let mut cells = piece.records.csv_cells(&self.job.copied)?;
+        let mut cells =
+            piece.records.csv_cells(&self.job.copied, (!self.job.copies_bytes).then_some(&self.job.conversion))?;
         for record in 0..piece.records.len() {
             for (index, segment) in self.segments.iter().enumerate() {
                 if index > 0 {
@@ -129,7 +130,8 @@ impl<'a> Renderer<'a> {
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     job.source.check_has_text(&job.copied)?;
     job.plan.check_labels_without_nul(job.source)?;
-    let header = job.writer.header(job.plan.names.iter().map(String::as_str));
+    let names = job.plan.names.iter().map(String::as_str);
+    let header = if job.header { job.writer.header(names) } else { Vec::new() };
     job.write_at(&header, 0)?;
     let (renderer, header_bytes) = (Renderer::new(job), header.len() as u64);
     match job.order {

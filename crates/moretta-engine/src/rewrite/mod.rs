@@ -27,13 +27,14 @@ mod random;
 mod spill;
 
 use moretta_core::{
-    counts::{RecordOrder, Rewrite},
+    counts::{RecordOrder, RenotatedColumn, Rewrite},
+    notation::Notation,
     observer::{Observer, Stop},
     seed::Seed,
 };
 
 use crate::{
-    csv::{Dialect, write::CellWriter},
+    csv::{Dialect, convert::Conversion, write::CellWriter},
     error::EngineError,
     local::EngineOptions,
     source::Source,
@@ -59,6 +60,12 @@ pub(crate) struct Job<'a> {
     sort_key_stream: u64,
     /// Writes cells as CSV.
     writer: CellWriter,
+    /// Whether the first line of a CSV release names the columns.
+    header: bool,
+    /// Changes of copied cells.
+    conversion: Conversion,
+    /// Whether cells of a CSV source keep their bytes in a CSV release: nothing changes, and the delimiter is the same.
+    copies_bytes: bool,
     pending: Pending,
 }
 
@@ -96,6 +103,20 @@ impl Observer for PhaseObserver<'_> {
     }
 }
 
+/// Changes of the copied columns of a source. Typed numbers are in plain notation.
+fn conversion(source: &Source, rewrite: &Rewrite, guard: bool) -> Result<Conversion, EngineError> {
+    let mut notations = Vec::new();
+    for RenotatedColumn { name, from, to } in &rewrite.renotated {
+        let column = source.column_index(name)?;
+        let from = if source.is_typed(column) { Notation::PLAIN } else { *from };
+        if from != *to {
+            notations.resize(source.columns().len(), None);
+            notations[column] = Some((from, *to));
+        }
+    }
+    Ok(Conversion { notations, guard })
+}
+
 /// Rewrites a source to a temporary file beside the target.
 pub(crate) fn run(
     source: &Source,
@@ -110,10 +131,17 @@ pub(crate) fn run(
     if source.scan().csv_options().is_none() && target.path.extension().is_some_and(|extension| extension == "tsv") {
         csv.delimiter = Some(b'\t');
     }
+    let source_delimiter = csv.delimiter;
+    csv.delimiter = target.csv.delimiter.or(csv.delimiter);
+    let header = target.csv.header.unwrap_or(csv.names.is_none());
+    csv.names = (!header).then(|| vec![plan.names.clone()]);
+    csv.guard_formulas = target.csv.guard_formulas;
     // The file is read back as other programs read it.
     csv.release = true;
     let dialect = Dialect { delimiter: csv.delimiter.unwrap_or(b','), quote: csv.quote };
-    let writer = CellWriter { dialect, single_column: plan.columns.len() == 1 };
+    let writer = CellWriter { dialect, single_column: plan.columns.len() == 1, guard: csv.guard_formulas };
+    let conversion = conversion(source, rewrite, csv.guard_formulas)?;
+    let copies_bytes = conversion.is_none() && csv.delimiter == source_delimiter;
     let pending = target.create_pending()?;
     let copied_column = |column: &OutColumn| match *column {
         OutColumn::Copy(index) => Some(index),
@@ -122,7 +150,20 @@ pub(crate) fn run(
     let copied = plan.columns.iter().filter_map(copied_column).collect();
     let sort_key_stream = if rewrite.order == RecordOrder::Shuffled { random::sort_key_stream(rewrite) } else { 0 };
     let (order, seed) = (rewrite.order, rewrite.seed);
-    let job = Job { source, options, plan, copied, order, seed, sort_key_stream, writer, pending };
+    let job = Job {
+        source,
+        options,
+        plan,
+        copied,
+        order,
+        seed,
+        sort_key_stream,
+        writer,
+        header,
+        conversion,
+        copies_bytes,
+        pending,
+    };
     let records = (target.format.entry().write)(&job, observer).map_err(|error| source.reason(error))?;
     job.plan.check_all_read()?;
     source.check_unchanged()?;

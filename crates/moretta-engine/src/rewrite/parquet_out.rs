@@ -138,12 +138,25 @@ impl<'a> BatchBuilder<'a> {
         Ok(BatchBuilder { job, schema: Arc::new(Schema::new(fields)), labels })
     }
 
+    /// The numbers of a text column in the notation of the release.
+    fn converted(&self, column: usize, array: ArrayRef) -> ArrayRef {
+        let conversion = &self.job.conversion;
+        match conversion.notations.get(column) {
+            Some(Some(_)) if *array.data_type() == DataType::Utf8 => {
+                let texts = array.as_string::<i32>().iter().map(|text| Some(conversion.number(column, text?)));
+                Arc::new(texts.collect::<StringArray>())
+            }
+            _ => array,
+        }
+    }
+
     fn build(&self, piece: &DecidedPiece<'_>) -> Result<RecordBatch, EngineError> {
         let failed = || EngineError::parquet::<ArrowError>(self.job.pending.path());
         let columns = self.job.plan.columns.iter().map(|column| match *column {
             OutColumn::Copy(column) => {
                 let name = &self.job.source.columns()[column];
-                portable::to_portable(&piece.records.array(column)?).map_err(|error| EngineError::Parquet {
+                let array = self.converted(column, piece.records.array(column)?);
+                portable::to_portable(&array).map_err(|error| EngineError::Parquet {
                     path: self.job.source.first_path(),
                     message: format!("column `{name}`: {error}"),
                 })

@@ -171,6 +171,7 @@ mod tests {
             key: vec![KeyColumn { name: "age".to_owned(), values: vec!["1".into()], rewritten: true }],
             change: Change::Map { labels: vec![vec![label.into()]], suppressed: Vec::new() },
             dropped: vec![dropped.to_owned()],
+            renotated: Vec::new(),
             order: RecordOrder::Shuffled,
             seed: Seed::Number(1),
         };
@@ -190,7 +191,7 @@ mod tests {
         };
         let rewrite = |key: Vec<KeyColumn>, change: Change| {
             let (order, seed) = (RecordOrder::Shuffled, Seed::Number(1));
-            sort_key_stream(&Rewrite { key, change, dropped: Vec::new(), order, seed })
+            sort_key_stream(&Rewrite { key, change, dropped: Vec::new(), renotated: Vec::new(), order, seed })
         };
         let map =
             |labels: [&str; 2]| Change::Map { labels: vec![labels.map(Into::into).to_vec()], suppressed: Vec::new() };

@@ -151,6 +151,7 @@ pub fn shares(counts: &Counts, groups: u32, rewritten: &[bool], order: RecordOrd
         key: key(counts, rewritten),
         change: Change::Shares { rows: counts.codes.clone(), offsets, shares, labels },
         dropped: vec![],
+        renotated: Vec::new(),
         order,
         seed: Seed::Number(seed),
     }

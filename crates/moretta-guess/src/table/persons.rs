@@ -15,8 +15,8 @@ const MAX_ERRORS: f64 = 0.1;
 
 /// Gives the role of the person to the most likely candidate: one whose name says a person, on ties the one with most
 /// values; or the only one whose values are ids that repeat; or else names that repeat with the same date of birth.
-/// Other candidates are removed as identifiers. Ids whose records differ in sex or birth are of a group of persons, such
-/// as a household.
+/// Other candidates are removed as identifiers. Ids whose records differ in sex or birth are of a group of persons,
+/// such as a household.
 pub(crate) fn choose_person(
     decisions: &mut [Decision],
     columns: &[Evidence<'_>],

@@ -262,13 +262,14 @@ fn an_office_in_spanish() {
     assert_guesses(&expected, rows);
 }
 
-/// Zeros as a postcode, the first day of a calendar, a negative number among positive ones: a note, without the value.
+/// Zeros as a postcode, the first day of a calendar, a negative number among positive ones: a note without the
+/// value, or a text that means a missing value.
 #[test]
 fn placeholders_are_noticed() {
     let has_note = |name: &str, value: &dyn Fn(&mut Dice) -> String| {
         let guess = one(name, |row| value(&mut Dice::new(row as u64)));
         assert!(!guess.notes.iter().any(|note| note.contains("removed zeros")), "{:?}", guess.notes);
-        guess.notes.iter().any(|note| note.contains("looks like a placeholder"))
+        guess.notes.iter().any(|note| note.contains("looks like a placeholder")) || !guess.missing_texts.is_empty()
     };
     let or = |usual: String, dice: &mut Dice, other: &str| if dice.below(2) == 0 { other.to_owned() } else { usual };
     let postcode = |dice: &mut Dice| (10_000 + 37 * dice.skewed(80)).to_string();

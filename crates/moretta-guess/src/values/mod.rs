@@ -1,11 +1,12 @@
 //! The values of a column, independent of its name.
 
-mod damage;
+pub(crate) mod damage;
 pub(crate) mod dates;
 mod lexicon;
 mod numbers;
 pub(crate) mod patterns;
 mod placeholder;
+pub(crate) mod sentinels;
 
 use std::collections::HashSet;
 

@@ -13,7 +13,7 @@ pub(crate) fn counts_of(names: &[&str], rows: &[(Vec<String>, u64)]) -> Counts {
         values.sort_unstable_by(|a, b| b.cmp(a));
         values.dedup();
         let values = values.into_iter().map(Into::into).collect();
-        counts.columns.push(CountedColumn { name: (*name).to_owned(), values, first_records: None });
+        counts.columns.push(CountedColumn { name: (*name).to_owned(), values, first_records: None, typed: false });
     }
     for (row, records) in rows {
         let code = |(text, column): (&String, &CountedColumn)| column.values.iter().position(|value| **value == **text);

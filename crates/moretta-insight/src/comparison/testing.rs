@@ -94,6 +94,7 @@ pub(super) fn refused_by_rarest() -> Refused {
         name: name.to_owned(),
         values: values.map(Into::into).to_vec(),
         first_records: Some(vec![1, 2]),
+        typed: false,
     };
     let columns = vec![column("sex", ["f", "m"]), column("ill", ["flu", "gout"])];
     assert_eq!(Profile::grouped_columns(&policy), ["sex", "ill"]);

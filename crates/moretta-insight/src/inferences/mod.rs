@@ -99,7 +99,7 @@ impl Question {
                 questions.push(Self { known: vec![given], attribute, values: Vec::new() });
             }
             let known = &profile.attributes()[attribute.index()];
-            let codes = template.values_in(profile)?.into_iter().filter_map(|value| known.code(&value));
+            let codes = template.values_in(profile)?.into_iter().filter_map(|value| known.code_of_named(&value));
             let max_confidence = Some(template.max_confidence);
             questions[at].values.extend(codes.map(|value| GuardedValue { value, max_confidence }));
         }

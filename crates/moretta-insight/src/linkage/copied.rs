@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 use moretta_core::{
     hierarchy::parse_number,
     ids::{AttributeId, VariantId},
+    notation::Notation,
     profile::{Attribute, Profile},
 };
 
@@ -93,8 +94,8 @@ fn values(profile: &Profile, variant: VariantId) -> impl Iterator<Item = u32> {
 fn base_codes(base: &Profile, release: &Profile) -> Option<Vec<(AttributeId, Vec<u32>)>> {
     let column = |known: &Attribute| {
         let own = release.attribute(&known.name)?;
-        let texts = &release.attributes()[own.index()].values;
-        Some((own, texts.iter().map(|text| known.code(text)).collect::<Option<_>>()?))
+        let Attribute { values, notation, .. } = &release.attributes()[own.index()];
+        Some((own, values.iter().map(|text| known.code_in(text, *notation)).collect::<Option<_>>()?))
     };
     base.attributes().iter().map(column).collect()
 }
@@ -112,7 +113,7 @@ fn keys(base: &Profile, releases: &[ReleasedTable]) -> Vec<Vec<Vec<u32>>> {
         let known = base.attribute(&column.name).map(|known| &base.attributes()[known.index()]);
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for (release, keys) in releases.iter().zip(&mut keys) {
-            let texts = &release.profile.attributes()[index].values;
+            let Attribute { values: texts, notation, .. } = &release.profile.attributes()[index];
             keys.push(match same {
                 // The texts are sorted, so equal codes are equal texts.
                 true => (0..texts.len() as u32).collect(),
@@ -120,7 +121,7 @@ fn keys(base: &Profile, releases: &[ReleasedTable]) -> Vec<Vec<Vec<u32>>> {
                     .iter()
                     .map(|text| {
                         let next = numbers.len() as u32;
-                        *numbers.entry(value_key(known, text)).or_insert(next)
+                        *numbers.entry(value_key(known, text, *notation)).or_insert(next)
                     })
                     .collect(),
             });
@@ -140,9 +141,12 @@ fn text_records(profile: &Profile, column: usize) -> Vec<u64> {
 
 /// Texts with the same key mean the same value. A column that the base does not have is insensitive: its numbers are
 /// compared as numbers, all else as text.
-fn value_key(known: Option<&Attribute>, text: &str) -> String {
-    match known.map(|known| known.code(text)) {
+fn value_key(known: Option<&Attribute>, text: &str, notation: Notation) -> String {
+    match known.map(|known| known.code_in(text, notation)) {
         Some(Some(code)) => code.to_string(),
-        _ => parse_number(text).map_or_else(|_| text.to_owned(), |number| number.to_string()),
+        _ => {
+            let number = notation.number(text).and_then(|number| parse_number(&number).ok());
+            number.map_or_else(|| text.to_owned(), |number| number.to_string())
+        }
     }
 }

@@ -37,7 +37,7 @@ impl<'a> ReadRelease<'a> {
         let file = &release.profile;
         let mut cells = Vec::new();
         for (position, (column, own)) in domains.columns().iter().zip(file.columns()).enumerate() {
-            let reader = LabelReader::new(&column.domain);
+            let reader = LabelReader::of_file(&column.domain, own.notation);
             let read = |label: u32| {
                 let text = own.domain.text(label);
                 if text == ROOT_LABEL {

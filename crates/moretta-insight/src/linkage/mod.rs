@@ -96,6 +96,7 @@ impl ReleasedTable {
         let mut exact = linking.clone();
         // No text is missing here: `NA` and an empty cell are two texts that link records.
         exact.input.missing.clear();
+        exact.columns.iter_mut().for_each(|column| column.missing_texts.clear());
         for column in exact.columns.iter_mut().filter(|column| column.role != Role::QuasiIdentifier) {
             (column.kind, column.fold, column.missing) = (Some(Kind::Category), false, MissingRule::Category);
         }

@@ -37,7 +37,8 @@ type Row = [String; 3];
 
 fn counts(policy: &Policy, rows: &[Row]) -> Counts {
     let names = Profile::grouped_columns(policy);
-    let column = |name: String| CountedColumn { name, values: Vec::new(), first_records: Some(Vec::new()) };
+    let column =
+        |name: String| CountedColumn { name, values: Vec::new(), first_records: Some(Vec::new()), typed: false };
     let mut counts = Counts { columns: names.into_iter().map(column).collect(), ..Counts::default() };
     let mut known: Vec<HashMap<&str, u32>> = vec![HashMap::new(); 3];
     for (number, row) in (1..).zip(rows) {

@@ -1,5 +1,5 @@
-//! The first section: whether the release satisfies the policy, what the guarantees do not cover, and key figures. It is
-//! green only if the policy is confirmed and unchanged columns single out few records.
+//! The first section: whether the release satisfies the policy, what the guarantees do not cover, and key figures. It
+//! is green only if the policy is confirmed and unchanged columns single out few records.
 
 use maud::{Markup, html};
 use moretta_core::schema::Unit;

@@ -1,10 +1,11 @@
 //! Bad input: one clear message, the right exit code, nothing written. One table, one test.
 
+mod dialects;
 mod hierarchies;
 mod measures;
 mod queries;
 
-use self::{hierarchies::HIERARCHIES, measures::MEASURES, queries::QUERIES};
+use self::{dialects::DIALECTS, hierarchies::HIERARCHIES, measures::MEASURES, queries::QUERIES};
 use crate::folder::{Folder, PEOPLE};
 
 struct Case {
@@ -77,7 +78,11 @@ const DATA: &[Case] = &[
         },
         &["people.csv, record 9", "UTF-8"],
     ),
-    case("duplicate header", |f| people(f, "name,age,sex", "name,age,age"), &["people.csv", "columns 2 and 3"]),
+    case(
+        "duplicate header",
+        |f| people(f, "name,age,sex", "name,age,age"),
+        &["people.csv", "not in the policy", "[columns.age_2]"],
+    ),
     case(
         "empty file",
         |f| {
@@ -354,10 +359,13 @@ const CALLS: &[Case] = &[
         &["bare.csv", "has a header"],
     ),
     called(
-        "init without a header",
-        |f| _ = f.write("bare.csv", PEOPLE.split_once('\n').unwrap().1),
-        &["init", "bare.csv"],
-        &["bare.csv", "header"],
+        "a policy of patterns for a file without a header",
+        |f| {
+            f.write("bare.csv", PEOPLE.split_once('\n').unwrap().1);
+            f.write("all.toml", "version = 1\nprivacy.k = 2\n[columns.\"*\"]\nrole = \"quasi-identifier\"\n");
+        },
+        &["anonymize", "bare.csv", "-p", "all.toml", "-o", "out.csv"],
+        &["bare.csv", "add a header line"],
     ),
     called("demo over a demo", |f| _ = f.write("d/people.csv", "mine"), &["demo", "d"], &["d exists", "--overwrite"]),
     called("no such input", nothing, &["anonymize", "none.csv", "-p", "policy.toml", "-o", "out.csv"], &["none.csv"]),
@@ -730,7 +738,7 @@ const CALLS: &[Case] = &[
 
 #[test]
 fn bad_input_gets_one_clear_message_and_writes_nothing() {
-    let all = || [DATA, POLICIES, MEASURES, HIERARCHIES, CALLS, QUERIES].into_iter().flatten();
+    let all = || [DATA, DIALECTS, POLICIES, MEASURES, HIERARCHIES, CALLS, QUERIES].into_iter().flatten();
     assert!(all().count() >= 80);
     let mut wrong = Vec::new();
     for case in all() {

@@ -132,7 +132,7 @@ const CASES: &[Case] = &[
         name: "label twice",
         prepare: |f, e| {
             let e = e.replace('\n', "");
-            f.write("zip.csv", format!("\"{e}\";x;*\n\"{e}\";x;*\n"));
+            f.write("zip.csv", format!("\"{e}\";x;*\n\"{e}\";y;*\n"));
         },
         arguments: &["hierarchy", "show", "zip.csv"],
         code: 2,
@@ -239,7 +239,7 @@ fn no_file_name_controls_the_terminal() {
         &["check", "people.csv", "-p", name],
         &["chekc", name],
     ] {
-        for content in [None, Some("Otto,29,leprosy\n")] {
+        for content in [None, Some("Otto,29,leprosy\nAda,36,flu\n")] {
             content.map(|content| folder.write(name, content));
             let output = folder.command(arguments).env("CLICOLOR_FORCE", "1").output().unwrap();
             assert_eq!(output.status.code(), Some(2));

@@ -8,6 +8,7 @@ mod columns;
 mod command_lines;
 mod commands;
 mod compare_methods;
+mod dialects;
 mod disclosure;
 mod documents;
 mod evaluate;

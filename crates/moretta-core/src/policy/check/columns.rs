@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// The keys of a column's table.
-pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing", "fold"];
+pub(super) const COLUMN: &[&str] =
+    &["role", "type", "format", "hierarchy", "weight", "missing", "missing-texts", "fold"];
 
 pub(in crate::policy) const ROLES: &[(&str, Role)] = &[
     ("identifier", Role::Identifier),
@@ -29,10 +30,12 @@ const MISSING: &[(&str, MissingRule)] =
 /// Keys that a column of this role may have.
 fn keys_of(role: Role) -> &'static [&'static str] {
     match role {
-        Role::QuasiIdentifier => &["role", "type", "format", "hierarchy", "weight", "missing"],
-        Role::Sensitive | Role::Class => &["role", "type", "format", "hierarchy", "missing", "fold"],
-        Role::Person | Role::Household => &["role", "missing", "fold"],
-        Role::Identifier | Role::Insensitive => &["role"],
+        Role::QuasiIdentifier => &["role", "type", "format", "hierarchy", "weight", "missing", "missing-texts"],
+        Role::Sensitive | Role::Class => &["role", "type", "format", "hierarchy", "missing", "missing-texts", "fold"],
+        Role::Person | Role::Household => &["role", "missing", "missing-texts", "fold"],
+        // Numbers of a kept column may be written in another notation.
+        Role::Insensitive => &["role", "type"],
+        Role::Identifier => &["role"],
     }
 }
 
@@ -102,6 +105,7 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
         hierarchy,
         weight: weight(&fields)?,
         missing: missing(&fields, role)?,
+        missing_texts: missing_texts(&fields)?,
         fold: fold(&fields)?,
     })
 }
@@ -135,6 +139,12 @@ fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> 
         }
         (rule, _) => Ok(rule.unwrap_or_default()),
     }
+}
+
+fn missing_texts(fields: &Fields<'_>) -> Result<Vec<String>, PolicyError> {
+    let right = "a list of texts that mean a missing value in this column, besides those under `missing` in [input]";
+    let texts = fields.texts("missing-texts", right)?.unwrap_or_default();
+    Ok(texts.into_iter().map(|(text, _)| text.to_owned()).collect())
 }
 
 fn fold(fields: &Fields<'_>) -> Result<bool, PolicyError> {

@@ -15,6 +15,7 @@ use crate::{
     counts::RecordOrder,
     declaration::Columns,
     document::{Entry, Fields, Item, PolicyError, Span, TomlTable, Value, list, section, wrong},
+    notation::Notation,
     privacy::MODELS,
     schema::Role,
     suggest::nearest,
@@ -31,8 +32,8 @@ const ORDERS: &[(&str, RecordOrder)] = &[("shuffled", RecordOrder::Shuffled), ("
 
 /// Keys of each section, to refuse unknown keys and to suggest the section of a misplaced one.
 const TOP: &[&str] = &["version", "privacy", "method", "measure", "columns", "release", "input"];
-const RELEASE: &[&str] = &["labels", "numbers", "order", "exact"];
-const INPUT: &[&str] = &["delimiter", "quote", "missing", "population"];
+const RELEASE: &[&str] = &["labels", "numbers", "order", "exact", "delimiter", "decimal", "header", "guard-formulas"];
+const INPUT: &[&str] = &["delimiter", "quote", "decimal", "thousands", "header", "names", "missing", "population"];
 
 /// Section that has a key, as worded in a message: `in [input]`.
 fn section_of(key: &str) -> Option<String> {
@@ -70,8 +71,9 @@ fn sections(table: &TomlTable, text: &str, known_methods: Option<&[&str]>) -> Re
     let privacy = Privacy::read(&fields, &columns)?;
     let method = method(table, text, known_methods)?;
     let measure = measure::measure(table, text, &columns)?;
-    let release = release(table, &columns)?;
-    Ok(Policy { version, privacy, method, measure, columns, release, input: input(table)? })
+    let input = input(table)?;
+    let release = release(table, &columns, &input)?;
+    Ok(Policy { version, privacy, method, measure, columns, release, input })
 }
 
 fn version(table: &TomlTable) -> Result<u32, PolicyError> {
@@ -112,16 +114,39 @@ fn method(table: &TomlTable, text: &str, known: Option<&[&str]>) -> Result<Metho
     Ok(MethodChoice::from_entries(name.to_owned(), parameters, text))
 }
 
-fn release(table: &TomlTable, columns: &[ColumnPolicy]) -> Result<ReleaseOptions, PolicyError> {
+fn release(table: &TomlTable, columns: &[ColumnPolicy], input: &InputOptions) -> Result<ReleaseOptions, PolicyError> {
+    let dialect = release_dialect(table, input)?;
+    let Some(table) = section(table, "release")? else { return Ok(dialect) };
+    let fields = Fields::new(table, "[release]", RELEASE)?;
+    Ok(ReleaseOptions {
+        labels: fields.choice("labels", LABELS)?.unwrap_or(dialect.labels),
+        numbers: fields.choice("numbers", NUMBERS)?.unwrap_or(dialect.numbers),
+        order: fields.choice("order", ORDERS)?.unwrap_or(dialect.order),
+        exact: exact(&fields, columns)?,
+        ..dialect
+    })
+}
+
+/// The keys of `[release]` that say how a file is written; the others have their defaults.
+pub(super) fn release_dialect(table: &TomlTable, input: &InputOptions) -> Result<ReleaseOptions, PolicyError> {
     let default = ReleaseOptions::default();
     let Some(table) = section(table, "release")? else { return Ok(default) };
     let fields = Fields::new(table, "[release]", RELEASE)?;
-    Ok(ReleaseOptions {
-        labels: fields.choice("labels", LABELS)?.unwrap_or(default.labels),
-        numbers: fields.choice("numbers", NUMBERS)?.unwrap_or(default.numbers),
-        order: fields.choice("order", ORDERS)?.unwrap_or(default.order),
-        exact: exact(&fields, columns)?,
-    })
+    let delimiter = character(&fields, "delimiter", "one ASCII character in quotes, e.g. \";\" or \"\\t\"")?;
+    if delimiter == Some(input.quote) {
+        let message = "`delimiter` of [release] is the `quote` of [input]; they must differ";
+        return Err(PolicyError::new(fields.span("delimiter"), message));
+    }
+    let header = flag(&fields, "header")?;
+    if header == Some(false) && input.header {
+        let error = PolicyError::new(fields.span("header"), "a release without a header needs an input without one");
+        return Err(error.help(
+            "`moretta check` reads the release later, and without a header only the order of the columns says which is \
+             which; set `header = false` in [input] if the input has none",
+        ));
+    }
+    let guard_formulas = flag(&fields, "guard-formulas")?.unwrap_or(default.guard_formulas);
+    Ok(ReleaseOptions { delimiter, decimal: decimal(&fields)?, header, guard_formulas, ..default })
 }
 
 /// Kept columns that may single out records.
@@ -147,13 +172,68 @@ pub(super) fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {
         let message = "`delimiter` and `quote` are the same character; they must differ";
         return Err(PolicyError::new(fields.span(at_fault), message));
     }
+    let notation = notation(&fields)?;
+    let header = flag(&fields, "header")?.unwrap_or(default.header);
+    let names = names(&fields, header)?;
     let missing = match fields.texts("missing", "a list of the texts that mean that a value is missing")? {
         None => default.missing,
         Some(texts) => texts.into_iter().map(|(text, _)| text.to_owned()).collect(),
     };
     let population =
         fields.whole("population", "a whole number of at least 1: number of people the table was drawn from")?;
-    Ok(InputOptions { delimiter, quote, missing, population })
+    let Notation { decimal, thousands } = notation;
+    Ok(InputOptions { delimiter, quote, decimal, thousands, header, names, missing, population })
+}
+
+/// How numbers are written.
+fn notation(fields: &Fields<'_>) -> Result<Notation, PolicyError> {
+    let decimal = decimal(fields)?.unwrap_or(Notation::PLAIN.decimal);
+    let right = "the separator of thousands in numbers: \".\", \",\", \" \" or \"'\"";
+    let thousands = match (fields.item("thousands"), fields.text("thousands", right)?) {
+        (Some(item), Some(text)) => {
+            let known = Notation::THOUSANDS.into_iter().find(|separator| text == separator.to_string());
+            // Other spaces are read as the plain one.
+            let space = matches!(text, "\u{a0}" | "\u{2009}" | "\u{202f}").then_some(' ');
+            let apostrophe = (text == "\u{2019}").then_some('\'');
+            Some(known.or(space).or(apostrophe).ok_or_else(|| wrong("thousands", item, right))?)
+        }
+        _ => None,
+    };
+    if thousands == Some(decimal) {
+        let message = format!("`decimal` and `thousands` are both \"{decimal}\"; a number would have two values");
+        let error = PolicyError::new(fields.span("thousands"), message);
+        let other = if decimal == '.' { ',' } else { '.' };
+        return Err(error.help(format!("for numbers such as 1{decimal}234{other}5 set `decimal = \"{other}\"`")));
+    }
+    Ok(Notation { decimal, thousands })
+}
+
+fn decimal(fields: &Fields<'_>) -> Result<Option<char>, PolicyError> {
+    let right = "the decimal mark of numbers: \".\" or \",\"";
+    match (fields.item("decimal"), fields.text("decimal", right)?) {
+        (_, Some(".")) => Ok(Some('.')),
+        (_, Some(",")) => Ok(Some(',')),
+        (Some(item), Some(_)) => Err(wrong("decimal", item, right)),
+        _ => Ok(None),
+    }
+}
+
+/// Names of the columns of a file without a header.
+fn names(fields: &Fields<'_>, header: bool) -> Result<Vec<String>, PolicyError> {
+    let right = "a list of the names of all columns, in the order of the file";
+    let names = fields.texts("names", right)?.unwrap_or_default();
+    if header && fields.item("names").is_some() {
+        let error = PolicyError::new(fields.span("names"), "`names` is for files without a header");
+        return Err(error.help("add `header = false` if the first line is a record"));
+    }
+    Ok(names.into_iter().map(|(name, _)| name.to_owned()).collect())
+}
+
+fn flag(fields: &Fields<'_>, key: &str) -> Result<Option<bool>, PolicyError> {
+    fields.read(key, "true or false", |value| match value {
+        Value::Bool(flag) => Some(*flag),
+        _ => None,
+    })
 }
 
 /// One ASCII character other than a line break: files are scanned as bytes.

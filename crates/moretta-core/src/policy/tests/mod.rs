@@ -66,6 +66,7 @@ fn the_whole_policy_is_read() {
         hierarchy: HierarchyChoice::File(text("age.csv")),
         weight: 2.0,
         missing: MissingRule::Category,
+        missing_texts: Vec::new(),
         fold: true,
     };
     assert_eq!(policy.columns[0], age);
@@ -78,12 +79,14 @@ fn the_whole_policy_is_read() {
         hierarchy: HierarchyChoice::Default,
         weight: 1.0,
         missing: MissingRule::Error,
+        missing_texts: Vec::new(),
         fold: true,
     };
     assert_eq!(policy.column("job"), Some(&job));
     assert_eq!(policy.column("nobody"), None);
     assert_eq!(policy.release, ReleaseOptions::default());
-    let input = InputOptions { delimiter: Some(';'), quote: '\'', missing: vec![text("NA")], population: None };
+    let input =
+        InputOptions { delimiter: Some(';'), quote: '\'', missing: vec![text("NA")], ..InputOptions::default() };
     assert_eq!(policy.input, input);
 }
 
@@ -106,8 +109,7 @@ fn defaults_are_filled_in() {
     assert_eq!(policy.privacy, Privacy { models: vec![Arc::new(KAnonymity { k: 2 })], ..Privacy::default() });
     assert_eq!(policy.method, MethodChoice::new("sweep", toml::Table::new()));
     assert_eq!(policy.release, ReleaseOptions::default());
-    let input =
-        InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()], population: None };
+    let input = InputOptions { missing: vec![String::new(), "?".to_owned()], ..InputOptions::default() };
     assert_eq!(policy.input, input);
 }
 

@@ -130,15 +130,15 @@ impl Template {
 /// The `floor(share * n)` least frequent of the n values of a column; ties are broken by label.
 fn rarest(profile: &Profile, attribute: AttributeId, share: f64) -> Vec<String> {
     let everything = profile.everything();
-    let values = &profile.attributes()[attribute.index()].values;
-    let mut counted: Vec<(u64, &str)> = Group::new(profile, &everything)
+    let values = &profile.attributes()[attribute.index()];
+    let mut counted: Vec<(u64, &str, u32)> = Group::new(profile, &everything)
         .histogram(attribute)
         .iter()
-        .map(|&(code, records)| (records, &*values[code as usize]))
+        .map(|&(code, records)| (records, &*values.values[code as usize], code))
         .collect();
     counted.sort_unstable();
     let kept = (share * counted.len() as f64 + TOLERANCE).floor() as usize;
-    counted[..kept.min(counted.len())].iter().map(|(_, value)| (*value).to_owned()).collect()
+    counted[..kept.min(counted.len())].iter().map(|(_, _, code)| values.named(*code).into_owned()).collect()
 }
 
 impl PrivacyModel for Template {
@@ -183,7 +183,7 @@ impl PrivacyModel for Template {
         let values = self.values_in(tables.table)?;
         let count = values.len();
         for (number, value) in (1..).zip(values) {
-            let (code, scope) = (known.code(&value), scope.clone());
+            let (code, scope) = (known.code_of_named(&value), scope.clone());
             let named = match self.values {
                 TemplateValues::Listed(_) => value.clone(),
                 TemplateValues::Rarest(_) => format!("rare value {number} of {count}"),
@@ -212,7 +212,7 @@ impl PrivacyModel for Template {
     fn check_values(&self, original: &Profile) -> Result<(), ModelError> {
         let attribute = &original.attributes()[attribute_named(original, &self.column)?.index()];
         let TemplateValues::Listed(values) = &self.values else { return Ok(()) };
-        let Some(unknown) = values.iter().find(|value| attribute.code(value).is_none()) else { return Ok(()) };
+        let Some(unknown) = values.iter().find(|value| attribute.code_of_named(value).is_none()) else { return Ok(()) };
         let near = nearest(unknown, attribute.values.iter().map(|value| &**value));
         let hint = near.map_or(String::new(), |near| format!("; did you mean `{}`?", shown(near)));
         let (unknown, column) = (shown(unknown), shown(&self.column));
