@@ -42,8 +42,8 @@ impl Conversion {
     }
 }
 
-/// The text with an apostrophe before it if a spreadsheet would take it for a formula; `None` if it would not. A text
-/// that already has apostrophes before a formula gets one more, so that it is distinguished from a guarded one.
+/// The text with an apostrophe before it if a spreadsheet would take it for a formula; `None` if it would not. A text that
+/// already has apostrophes before a formula gets one more, so that it is distinguished from a guarded one.
 pub(crate) fn guarded(text: &str) -> Option<String> {
     is_formula(text.trim_start_matches('\'')).then(|| format!("'{text}"))
 }

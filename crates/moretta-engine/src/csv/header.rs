@@ -1,9 +1,8 @@
 //! Header of a CSV file: column names, delimiter, and the byte at which the records begin.
 //!
 //! Guarantee: a returned header is UTF-8 without NUL bytes, has no name twice and no CR outside quotes. A name that
-//! occurs again gets a number: `x`, `x_2`. Without a header the columns are called `c1`, `c2`, .. or as requested. The
-//! delimiter is the requested one, or the most frequent in the header. Cost: reads the header only, at most
-//! [`MAX_HEADER_BYTES`].
+//! occurs again gets a number: `x`, `x_2`. Without a header the columns are called `c1`, `c2`, .. or as requested. The delimiter is
+//! the requested one, or the most frequent in the header. Cost: reads the header only, at most [`MAX_HEADER_BYTES`].
 
 use std::{fs::File, io::Read, path::Path};
 

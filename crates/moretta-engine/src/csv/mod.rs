@@ -23,8 +23,8 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
     /// Byte around a field that contains delimiters, quotes or line breaks.
     pub quote: u8,
-    /// `None` if the first line of each file names the columns. Otherwise the files have no header: the list with as
-    /// many names as there are columns names them; without a list they are called `c1`, `c2`, ..
+    /// `None` if the first line of each file names the columns. Otherwise the files have no header: the list with as many
+    /// names as there are columns names them; without a list they are called `c1`, `c2`, ..
     pub names: Option<Vec<Vec<String>>>,
     /// Whether an apostrophe before a formula is removed, as [`CsvRelease::guard_formulas`] adds it.
     pub guard_formulas: bool,

@@ -1,11 +1,10 @@
 //! Writes cells and headers as CSV.
 //!
 //! Guarantee: a written cell reads back as the same text, here and in other readers (compared by hand on 2026-11-18:
-//! 60 releases with odd cells, read by pandas 3.1.1, DuckDB 2.0.0 and the csv module of Python 3.11). A cell is quoted,
-//! and its quotes are doubled (RFC 4180), if it has a delimiter, quote, CR or LF; or if a reader could take its start
-//! for a comment (DuckDB skips lines that begin with `#`) or for a quote of another dialect. A table of one column has
-//! no delimiter that would show the dialect and where records are, so that blank cells and cells with a delimiter of
-//! another dialect are quoted there too.
+//! 60 releases with odd cells, read by pandas 3.1.1, DuckDB 2.0.0 and the csv module of Python 3.11). A cell is quoted, and its quotes are doubled (RFC 4180), if it has a delimiter, quote, CR
+//! or LF; or if a reader could take its start for a comment (DuckDB skips lines that begin with `#`) or for a quote of
+//! another dialect. A table of one column has no delimiter that would show the dialect and where records are, so that
+//! blank cells and cells with a delimiter of another dialect are quoted there too.
 
 use super::{Dialect, convert::guarded};
 
