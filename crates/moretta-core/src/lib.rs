@@ -34,8 +34,8 @@
 //!
 //! A module uses only modules that come before it in this list (`tests/layers.rs` checks it).
 //!
-//! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`], [`decimal`], [`notation`]: newtypes over `u32`, random
-//!   seeds, parts of messages, "did you mean", sizes of allocations, exact numbers and how they are written.
+//! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`], [`decimal`], [`notation`]: newtypes over `u32`, random seeds,
+//!   parts of messages, "did you mean", sizes of allocations, exact numbers and how they are written.
 //! - [`dates`], [`schema`], [`counts`], [`group_sizes`], [`observer`], [`engine`]: column roles and types, the contract
 //!   with engines, progress.
 //! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a

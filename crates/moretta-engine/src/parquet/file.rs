@@ -58,8 +58,8 @@ pub(crate) struct Projection {
 }
 
 impl ParquetFile {
-    /// Reads the footer of a file. An embedded Arrow schema is ignored if the file is a release, so that its columns
-    /// are those that every reader finds.
+    /// Reads the footer of a file. An embedded Arrow schema is ignored if the file is a release, so that its columns are
+    /// those that every reader finds.
     pub(crate) fn open(path: &Path, release: bool) -> Result<Self, EngineError> {
         let file = File::open(path).map_err(EngineError::io(path, "open"))?;
         let bytes = file.metadata().map_err(EngineError::io(path, "read"))?.len();
