@@ -1,8 +1,8 @@
 //! Memory of whole releases against the figure that the program asks for: all methods, two tables, two sizes.
 //!
 //! Each method runs first with the smallest limit, where the table is refused with the memory that suffices to read it,
-//! then with this limit, where the search is refused with a figure, and then with this figure as its limit. Every run is
-//! a process of its own.
+//! then with this limit, where the search is refused with a figure, and then with this figure as its limit. Every run
+//! is a process of its own.
 
 use std::{
     error::Error,

@@ -51,8 +51,8 @@ pub fn parse(text: &str, delimiter: char) -> TextTable {
     rows
 }
 
-/// Parses damaged CSV with the delimiter under which its first line names most of the `columns`, on ties with the one that
-/// makes most cells. Cells alone do not decide: sets such as `{a, b}` have commas.
+/// Parses damaged CSV with the delimiter under which its first line names most of the `columns`, on ties with the one
+/// that makes most cells. Cells alone do not decide: sets such as `{a, b}` have commas.
 pub fn parse_most_likely(text: &str, columns: &[String]) -> TextTable {
     let score = |table: &TextTable| {
         let named = table.first().map_or(0, |first| first.iter().filter(|cell| columns.contains(cell)).count());

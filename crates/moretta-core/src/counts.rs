@@ -140,8 +140,8 @@ pub struct Rewrite {
     pub seed: Seed,
 }
 
-/// A copied column of numbers, which are written in the notation of the release if they are in another one. Cells that are
-/// no numbers are copied as they are.
+/// A copied column of numbers, which are written in the notation of the release if they are in another one. Cells that
+/// are no numbers are copied as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenotatedColumn {
     /// The column's name.

@@ -23,8 +23,8 @@ pub struct Decimal {
 const MAX_ZEROS: i64 = 400;
 
 impl Decimal {
-    /// Parses a number as Rust parses floats (`12`, `-0.5`, `+1e3`, `.5`); `None` for any other text, infinities and NaN
-    /// included, and for exponents beyond 32 bits.
+    /// Parses a number as Rust parses floats (`12`, `-0.5`, `+1e3`, `.5`); `None` for any other text, infinities and
+    /// NaN included, and for exponents beyond 32 bits.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),

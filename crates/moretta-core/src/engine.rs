@@ -49,7 +49,8 @@ pub trait Records: Send + Sync {
 }
 
 /// Maximum sets of columns whose groups are counted in one pass: with exact numbers every record is a group of each
-/// set, and 16 of them take about 600 MB per million records. Not tuned.
+/// set, and 16 of them take about 600 MB per million records. An engine with a memory limit may count fewer at once.
+/// Not tuned.
 const MAX_SETS: usize = 16;
 
 /// First pass, with the sizes of groups by further sets of columns. Sets within `columns` are grouped from the counts;

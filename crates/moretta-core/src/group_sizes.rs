@@ -1,8 +1,9 @@
 //! Sizes of groups: of records that have equal values in some columns, or of the groups of a release.
 //!
 //! They say how many records an attacker finds who knows these columns: a group of one is a unique record. An engine
-//! can count them without keeping the texts of the rows ([`Records::group_sizes`](crate::engine::Records::group_sizes)),
-//! which matters for columns of exact numbers, where nearly every row is distinct.
+//! can count them without keeping the texts of the rows
+//! ([`Records::group_sizes`](crate::engine::Records::group_sizes)), which matters for columns of exact numbers, where
+//! nearly every row is distinct.
 
 use std::{collections::BTreeMap, hash::BuildHasher};
 

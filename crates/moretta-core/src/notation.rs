@@ -1,7 +1,7 @@
 //! Notation of numbers in text: the decimal mark and the separator of thousands.
 //!
-//! The core computes with numbers in plain notation (`1234.5`) only. A [`Notation`] translates at its borders: the texts
-//! of a number column when a profile is built, the labels of a release when they are written and read.
+//! The core computes with numbers in plain notation (`1234.5`) only. A [`Notation`] translates at its borders: the
+//! texts of a number column when a profile is built, the labels of a release when they are written and read.
 //!
 //! ```text
 //! input             core               release
@@ -9,10 +9,10 @@
 //!                   [1.5, 2]  write ▶  [1,5; 2]   read ▶  [1.5, 2]
 //! ```
 //!
-//! With a decimal comma the ends of an interval are separated by `; `, because `[1,5, 2,75]` is hard to read, for people
-//! and programs. No separator of thousands is written, so that every reader of the notation accepts the numbers. Texts
-//! are read strictly: `1.5` is no number under a decimal comma, groups of thousands must be complete, and the first of them
-//! does not begin with 0 (`0.123`).
+//! With a decimal comma the ends of an interval are separated by `; `, because `[1,5, 2,75]` is hard to read, for
+//! people and programs. No separator of thousands is written, so that every reader of the notation accepts the numbers.
+//! Texts are read strictly: `1.5` is no number under a decimal comma, groups of thousands must be complete, and the
+//! first of them does not begin with 0 (`0.123`).
 
 use std::borrow::Cow;
 
@@ -267,7 +267,8 @@ mod tests {
         assert_eq!(SWISS.label("[1'000, 2'000]").as_deref(), Some("[1000, 2000]"));
     }
 
-    /// Writes a whole number and its decimals with the naive rule: from the right, a separator before every third digit.
+    /// Writes a whole number and its decimals with the naive rule: from the right, a separator before every third
+    /// digit.
     fn naive(notation: Notation, number: (bool, u64, &str), grouped: bool) -> String {
         let (negative, whole, decimals) = number;
         let digits = whole.to_string();

@@ -48,8 +48,8 @@ impl Verified<'_> {
     }
 }
 
-/// The kept number columns, unless every number is plain already. The engine converts those that are not in the notation
-/// of the release: typed numbers are plain, whatever the input declares.
+/// The kept number columns, unless every number is plain already. The engine converts those that are not in the
+/// notation of the release: typed numbers are plain, whatever the input declares.
 fn renotated(verified: &Verified<'_>) -> Vec<RenotatedColumn> {
     let (policy, to) = (verified.policy(), verified.policy().release_notation());
     let from = policy.input.notation();

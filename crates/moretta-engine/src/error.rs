@@ -64,8 +64,8 @@ pub enum EngineError {
         path: PathBuf,
         /// The first file.
         first: PathBuf,
-        /// First difference, such as "column 2 has another name". It has no names: without a header, the first line of a
-        /// file is a record.
+        /// First difference, such as "column 2 has another name". It has no names: without a header, the first line of
+        /// a file is a record.
         detail: String,
     },
     /// The file has no content, not even a header.

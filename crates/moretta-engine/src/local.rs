@@ -106,8 +106,31 @@ impl LocalEngine {
         Ok(self.group_with_sizes(columns, &[], observer)?.0)
     }
 
-    /// First pass, with the sizes of groups by further sets of columns, which are counted without texts.
+    /// First pass, with the sizes of groups by further sets of columns, which are counted without texts. If all
+    /// together exceed the memory limit, they are counted in several passes.
     pub fn group_with_sizes(
+        &self,
+        columns: &[String],
+        sets: &[Vec<String>],
+        observer: &dyn Observer,
+    ) -> Result<(Counts, Vec<GroupSizes>), EngineError> {
+        match self.one_pass(columns, sets, observer) {
+            // The columns alone decide whether the table fits at all, so they come first.
+            Err(EngineError::OutOfMemory(_)) if !columns.is_empty() && !sets.is_empty() => {
+                let (counts, _) = self.one_pass(columns, &[], observer)?;
+                Ok((counts, self.group_with_sizes(&[], sets, observer)?.1))
+            }
+            Err(EngineError::OutOfMemory(_)) if sets.len() > 1 => {
+                let (first, second) = sets.split_at(sets.len() / 2);
+                let (counts, mut sizes) = self.group_with_sizes(&[], first, observer)?;
+                sizes.extend(self.group_with_sizes(&[], second, observer)?.1);
+                Ok((counts, sizes))
+            }
+            result => result,
+        }
+    }
+
+    fn one_pass(
         &self,
         columns: &[String],
         sets: &[Vec<String>],

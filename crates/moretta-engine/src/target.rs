@@ -4,8 +4,8 @@
 //! new file, synced to disk, with the permissions of the file it replaced or those of a new file. Only the owner can
 //! read the file until it has its name; a run that is killed before it sets the permissions leaves a target that only
 //! the owner can read. A [`Pending`] that is dropped removes its file, and [`remove_pending_files`] removes those of
-//! all threads before a signal ends the process. After SIGKILL there may be a file `.moretta-*.tmp` beside the target: it
-//! may be a release that was not checked and should be deleted.
+//! all threads before a signal ends the process. After SIGKILL there may be a file `.moretta-*.tmp` beside the target:
+//! it may be a release that was not checked and should be deleted.
 
 use std::{
     collections::BTreeSet,

@@ -143,6 +143,31 @@ fn memory_is_bounded() {
     assert_eq!(engine(&path, &options).group_and_count(&column_names, &NoObserver).expect("counts").rows(), 50_000);
 }
 
+/// Groups by four columns of unique values do not fit together, but one after the other.
+#[test]
+fn sets_that_do_not_fit_together_are_counted_in_several_passes() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("t.csv");
+    let rows: String = (0..50_000).map(|at| format!("{},{at},{},{at}x,y{at}\n", at % 10, at * 7)).collect();
+    std::fs::write(&path, format!("digit,a,b,c,d\n{rows}")).expect("write");
+    let sets: Vec<Vec<String>> =
+        [&["a"][..], &["b", "digit"], &["digit"], &["c"], &["d"]].into_iter().map(names).collect();
+    let counted = |options: &EngineOptions, columns: &[&str], sets: &[Vec<String>]| {
+        engine(&path, options).group_with_sizes(&names(columns), sets, &NoObserver)
+    };
+    let options = EngineOptions { threads: 2, block_size: 1 << 14, ..EngineOptions::default() };
+    let (_, expected) = counted(&options, &["digit"], &sets).expect("counts");
+    let bounded = EngineOptions { memory: Some(PROCESS_BYTES + 6_000_000), ..options.clone() };
+    let (counts, sizes) = counted(&bounded, &["digit"], &sets).expect("counts in several passes");
+    assert_eq!((counts.rows(), sizes), (10, expected.clone()));
+    assert_eq!(counted(&bounded, &[], &sets).expect("counts").1, expected);
+    // Neither a column nor a set that does not fit alone can be counted.
+    let bounded = EngineOptions { memory: Some(PROCESS_BYTES + 1_000_000), ..options };
+    for (columns, sets) in [(&["a"][..], &sets[2..3]), (&["digit"], &sets[..1])] {
+        assert!(matches!(counted(&bounded, columns, sets), Err(EngineError::OutOfMemory(_))), "{columns:?}");
+    }
+}
+
 struct StopAfter(AtomicUsize);
 
 impl Observer for StopAfter {

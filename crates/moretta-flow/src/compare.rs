@@ -160,7 +160,7 @@ impl Session<'_> {
                     TestRecords::HeldOut(class, plan)
                 }
             };
-            let empty = empty(request, &loaded.policy, counts.records);
+            let empty = empty(request, &loaded.policy, &profile);
             let compared = match elsewhere {
                 Some(elsewhere) => {
                     // Each job reads the table itself: free the memory.
@@ -284,10 +284,11 @@ fn check_rereadable(request: &Compare, loaded: &LoadedPolicy) -> Result<(), Flow
 }
 
 /// Returns a comparison without rows.
-fn empty(request: &Compare, policy: &Policy, records: u64) -> Comparison {
+fn empty(request: &Compare, policy: &Policy, profile: &Profile) -> Comparison {
     let names: Vec<&str> = policy.objectives().iter().map(|objective| objective.kind.name()).collect();
     Comparison {
-        records,
+        records: profile.records(),
+        persons: profile.persons(),
         seed: request.seed,
         queries: request.queries,
         summed: None,
@@ -337,7 +338,7 @@ fn run(input: &JobInput<'_>, job: &Job, observer: &dyn Observer) -> Result<JobRe
     }
     let (errors, spread) = (found.errors.map(Into::into), found.spread.map(Into::into));
     let row = Row { method: job.method.to_owned(), k: job.k, unsupported: None, detail: None, found: Some(found) };
-    let empty = empty(request, &policy, profile.records());
+    let empty = empty(request, &policy, profile);
     Ok(Ok(Comparison { summed, tested, errors, spread, rows: vec![row], ..empty }))
 }
 

@@ -28,8 +28,8 @@ pub struct Inferences {
 }
 
 impl Session<'_> {
-    /// Lists the sensitive values that an attacker could infer, with confidence. If the policy names nothing that could be
-    /// inferred, the listing has no question.
+    /// Lists the sensitive values that an attacker could infer, with confidence. If the policy names nothing that could
+    /// be inferred, the listing has no question.
     pub fn inferences(&self, request: &Inferences) -> Result<Listing, FlowError> {
         self.install(|| {
             let loaded = self.policy_for_release(&request.policy, &request.input)?;

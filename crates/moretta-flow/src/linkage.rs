@@ -205,8 +205,8 @@ impl EarlierFiles {
         vec![LinkedSize::estimated(bound); self.opened.len()]
     }
 
-    /// Refuses the order of the input: if an earlier release has it too, the same row of both is the same person. A file
-    /// does not show whether it was shuffled.
+    /// Refuses the order of the input: if an earlier release has it too, the same row of both is the same person. A
+    /// file does not show whether it was shuffled.
     pub(crate) fn check_order(&self, session: &Session<'_>, order: RecordOrder) -> Result<(), FlowError> {
         if order != RecordOrder::Input {
             return Ok(());

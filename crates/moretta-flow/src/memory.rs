@@ -1,8 +1,9 @@
 //! The memory limit of a job: a request that would exceed it is refused before its search.
 //!
 //! Each step of a request holds some structures; [`Estimate::heap`] adds up the bytes of those that exist at the same
-//! time. Counts and profile exist already and are measured; methods estimate their search ([`Method::memory`]), the core
-//! what follows it ([`ReleaseMemory`]), the engine its passes ([`EngineOptions`]). The step with the most bytes decides.
+//! time. Counts and profile exist already and are measured; methods estimate their search ([`Method::memory`]), the
+//! core what follows it ([`ReleaseMemory`]), the engine its passes ([`EngineOptions`]). The step with the most bytes
+//! decides.
 //!
 //! ```text
 //! step           counts  profile  recoding  released  and
@@ -208,8 +209,8 @@ impl Session<'_> {
         (limit.saturating_sub(needed) / REGION_BYTES).clamp(100_000, MAX_STEPS)
     }
 
-    /// Refuses a table whose counts and profile would exceed the memory limit. The figure in the message is for the table
-    /// and `others`, releases that the request links: each takes about three quarters of it.
+    /// Refuses a table whose counts and profile would exceed the memory limit. The figure in the message is for the
+    /// table and `others`, releases that the request links: each takes about three quarters of it.
     pub(crate) fn check_profile_memory(&self, counts: &Counts, others: usize) -> Result<(), FlowError> {
         let Some(limit) = self.memory_limit() else { return Ok(()) };
         let rows = RowSize::of(counts);
@@ -246,8 +247,8 @@ impl Session<'_> {
         process_bytes(ColumnSets::bytes_of(rows) + counts.max(analysis))
     }
 
-    /// Explains that counting for an analysis of risks exceeded the memory limit: what the analysis needs, estimated from
-    /// the first records.
+    /// Explains that counting for an analysis of risks exceeded the memory limit: what the analysis needs, estimated
+    /// from the first records.
     pub(crate) fn risks_refused(&self, table: &dyn Records, columns: &[String], fault: EngineFault) -> FlowError {
         let EngineFault::Failed { error, .. } = &fault else { return fault.into() };
         let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
@@ -259,8 +260,8 @@ impl Session<'_> {
     }
 
     /// Estimates the memory of an analysis of a table from its first records and from what counting has needed so far.
-    /// Each further row brings as many new values as those of the second half of the sample, which is an upper bound: values
-    /// repeat.
+    /// Each further row brings as many new values as those of the second half of the sample, which is an upper bound:
+    /// values repeat.
     fn risks_by_sample(&self, table: &dyn Records, columns: &[String], account: &OutOfMemory) -> Option<u64> {
         let rows = account.distinct_rows as f64 / account.read;
         let sample = table.sample(SAMPLE_RECORDS).ok()?;
@@ -291,7 +292,11 @@ impl Session<'_> {
         let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
         let rows = account.distinct_rows as f64 / account.read;
         match self.needed_by_sample(loaded, table, rows, account.limit) {
-            Some(needed) => FlowError::usage(format!("{account}; use --memory {}", size(needed, ""))),
+            Some(needed) => {
+                // The estimate is of the search. If it is below the limit, groups by kept columns did not fit.
+                let needed = if needed > account.limit { needed } else { account.needed };
+                FlowError::usage(format!("{account}; use --memory {}", size(needed, "")))
+            }
             None => FlowError::usage(account.to_string()),
         }
     }

@@ -1,4 +1,5 @@
-//! Parts of a report that only the signer needs (origin, statistics, rows), and the check whether a report is about a file.
+//! Parts of a report that only the signer needs (origin, statistics, rows), and the check whether a report is about a
+//! file.
 
 use std::{
     path::{Path, PathBuf},
@@ -48,8 +49,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Digests of the policy and the files that it names. To be taken when they are read, because they may change during
-    /// the search.
+    /// Digests of the policy and the files that it names. To be taken when they are read, because they may change
+    /// during the search.
     pub(crate) fn digests(&self, files: &[PathBuf]) -> Result<Vec<ReleaseFile>, FlowError> {
         files.iter().map(|path| Ok(digest(path, self.observer)?)).collect()
     }

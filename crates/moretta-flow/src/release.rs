@@ -1,7 +1,7 @@
 //! Makes a release: `anonymize` searches for a recoding, `apply` uses a saved one; the rest is the same for both.
 //!
-//! All files are written under temporary names before the first gets its own. Then recoding and reports are renamed, and
-//! the release last, so that a new release is never without them ([`moretta_core::publish`]). A run that is killed
+//! All files are written under temporary names before the first gets its own. Then recoding and reports are renamed,
+//! and the release last, so that a new release is never without them ([`moretta_core::publish`]). A run that is killed
 //! between two renames leaves a new report beside the old release, or none. Both name their release by its SHA-256.
 
 use std::{

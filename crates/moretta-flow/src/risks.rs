@@ -78,8 +78,8 @@ impl Session<'_> {
         })
     }
 
-    /// Counts the records of columns. If `all` are requested, those without a text form, such as lists, are left out and
-    /// their quoted names returned.
+    /// Counts the records of columns. If `all` are requested, those without a text form, such as lists, are left out
+    /// and their quoted names returned.
     fn count_texts(
         &self,
         engine: &LocalEngine,

@@ -14,7 +14,8 @@ pub enum Guard {
         /// Values per group.
         l: u64,
     },
-    /// A template: an attacker who knows all quasi-identifiers infers none of the rarer values with a higher confidence.
+    /// A template: an attacker who knows all quasi-identifiers infers none of the rarer values with a higher
+    /// confidence.
     Rarest {
         /// Share of the values that are guarded.
         share: f64,
@@ -29,9 +30,9 @@ const MIN_OTHERS: f64 = 0.1;
 const MAX_TEMPLATE_VALUES: usize = 6;
 
 impl Guard {
-    /// Returns a rule that the table as a whole satisfies, so that a release exists; `None` for fewer than two values. A
-    /// missing value counts as a value, as in the policy. If models count persons, only distinct l-diversity is closed under
-    /// union, which the default method needs.
+    /// Returns a rule that the table as a whole satisfies, so that a release exists; `None` for fewer than two values.
+    /// A missing value counts as a value, as in the policy. If models count persons, only distinct l-diversity is
+    /// closed under union, which the default method needs.
     pub(crate) fn of(facts: &ColumnFacts, look: &Look, counts_persons: bool) -> Option<Self> {
         let shares = shares(facts, look);
         let others = |l: usize| 1.0 - shares.iter().take(l - 1).sum::<f64>();

@@ -329,7 +329,8 @@ fn to_guess(
     }
 }
 
-/// Returns a note if a frequent value looks like one that stands for a missing value. A frequent 0 is an ordinary amount.
+/// Returns a note if a frequent value looks like one that stands for a missing value. A frequent 0 is an ordinary
+/// amount.
 fn placeholder_note(look: &Look, kind: Kind) -> Option<String> {
     let (records, is_number) = (look.placeholder, kind == Kind::Number);
     let found = records > 0 && (!is_number || look.numbers().is_some_and(|numbers| numbers.low < 0.0));

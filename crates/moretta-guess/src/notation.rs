@@ -1,8 +1,8 @@
 //! Finds out how the numbers of a sample are written: decimal mark and separator of thousands.
 //!
-//! A notation is proposed only for positive evidence, because a policy has one for all columns: a column whose texts are
-//! all numbers in it and not all numbers in plain notation. A notation that would take the numbers of another column away
-//! (`1.5` under a decimal comma) is not proposed; then the draft has a note instead.
+//! A notation is proposed only for positive evidence, because a policy has one for all columns: a column whose texts
+//! are all numbers in it and not all numbers in plain notation. A notation that would take the numbers of another
+//! column away (`1.5` under a decimal comma) is not proposed; then the draft has a note instead.
 //!
 //! | texts of a column | evidence of |
 //! | --- | --- |

@@ -1,7 +1,8 @@
 //! Decides whether whole numbers are numbers or codes of categories, with a reason.
 //!
-//! An interval of codes means nothing: `[2, 5]` of a marital status. So whole numbers are numbers only for a reason: the
-//! name says an age, a count, a duration, a year or an amount, or there are more than a dozen and they leave no gaps.
+//! An interval of codes means nothing: `[2, 5]` of a marital status. So whole numbers are numbers only for a reason:
+//! the name says an age, a count, a duration, a year or an amount, or there are more than a dozen and they leave no
+//! gaps.
 
 use moretta_core::schema::Kind;
 
@@ -46,8 +47,8 @@ impl Reading {
     }
 }
 
-/// Decides how a column is read. `proposed` comes from the detector that found its role. `named_by` is a column of texts;
-/// each number belongs to one of them.
+/// Decides how a column is read. `proposed` comes from the detector that found its role. `named_by` is a column of
+/// texts; each number belongs to one of them.
 pub(crate) fn of(column: &Evidence<'_>, proposed: Option<&Reading>, named_by: Option<&str>) -> Reading {
     match &column.look.shape {
         Shape::Code => {

@@ -64,6 +64,9 @@ pub(crate) struct Topic {
 /// Description of the topic of postcodes, whose values are codes even if they are digits.
 pub(crate) const POSTCODE: &str = "a postcode";
 
+/// Description of the topic of numbers that an authority or a bank gives to one person.
+pub(crate) const OFFICIAL_NUMBER: &str = "an official or account number";
+
 /// Maximum number of ranges of amounts (`<=50K`, 1 to 9); more numbers are exact amounts. Not tuned.
 const MAX_RANGES: u64 = 20;
 /// Maximum number of values of a class column; not tuned.
@@ -116,8 +119,28 @@ fn no_dates(look: &Look) -> bool {
     !matches!(look.shape, Shape::Dates(_))
 }
 
+/// Long numbers that are unique and of the same length are ids, whatever they count or measure by their name.
+fn measures(look: &Look) -> bool {
+    look.numbers().is_some_and(|numbers| {
+        let is_long = numbers.whole && numbers.digits.is_some_and(|digits| digits >= 5);
+        !(is_long && look.nearly_unique())
+    })
+}
+
+/// Counts begin at none or a few; numbers of rooms do not.
+fn counts(look: &Look) -> bool {
+    measures(look) && look.numbers().is_some_and(|numbers| numbers.low <= 10.0)
+}
+
+/// Two numbers are a yes and a no: `left_company` is no occupation.
+fn no_flags(look: &Look) -> bool {
+    no_dates(look) && !(numbers(look) && look.different <= 2)
+}
+
 fn classes(look: &Look) -> bool {
-    (2..=MAX_CLASSES).contains(&look.different) && no_dates(look)
+    // `5a` and `10d` are the classes of a school.
+    let are_groups = look.shape == Shape::Texts && look.has_digits && look.different > 3;
+    (2..=MAX_CLASSES).contains(&look.different) && no_dates(look) && !are_groups
 }
 
 fn five_digits(look: &Look) -> bool {
@@ -159,7 +182,7 @@ static TOPICS: &[Topic] = &[
         &["phone", "tel", "mobile", "fax", "telefon", "handy", "téléphone", "telefono", "teléfono",
           "móvil", "movil", "cellulare"],
         &["telephone", "phonen", "telefonn"]),
-    topic((Identifier, "an official or account number"), (Either, any),
+    topic((Identifier, OFFICIAL_NUMBER), (Either, any),
         &["ssn", "nin", "nhs", "passport", "iban", "vin", "imei", "insee", "ahv", "avs", "mrn", "pesel", "cpf", "nif",
           "dni", "rvnr", "siret",
           "kennzeichen", "steuernummer", "drivers"],
@@ -189,8 +212,8 @@ static TOPICS: &[Topic] = &[
     topic((Quasi, "a date"), (Numbers, dates),
         &["date", "datum", "admission", "discharge", "death", "timestamp", "since", "seit", "year", "jahr", "année",
           "fecha", "data", "año", "anno"], &[]),
-    topic((Quasi, "a count"), (Numbers, numbers), &["times", "fois", "veces", "volte"], &[]),
-    topic((Quasi, "a duration"), (Numbers, numbers),
+    topic((Quasi, "a count"), (Numbers, counts), &["times", "fois", "veces", "volte"], &[]),
+    topic((Quasi, "a duration"), (Numbers, measures),
         &["hours", "days", "weeks", "months", "years", "duration", "dauer", "los", "stay", "stunden", "tage", "wochen",
           "monate", "jahre", "time", "since", "seit", "durée", "duree", "séjour", "sejour", "estancia", "degenza"],
         &["verweildauer", "lengthofstay", "timein"]),
@@ -218,10 +241,6 @@ static TOPICS: &[Topic] = &[
     topic((Quasi, "a number of relatives"), (Numbers, numbers),
         &["children", "child", "kids", "dependents", "dependants", "siblings", "kinder", "enfants", "hijos", "figli"],
         &["householdsize", "familysize", "hhsize", "haushaltsgröße", "haushaltsgroesse"]),
-    topic((Quasi, "a family or household"), (Either, no_dates),
-        &["relationship", "household", "children", "child", "kid", "dependent", "dependant", "family", "sibling",
-          "housing", "kinder", "haushalt", "enfant"],
-        &[]),
     topic((Sensitive, "crimes or suspicions"), (Codes, not_numbers), &["charge", "charges"], &[]),
     topic((Quasi, "an education"), (Codes, no_dates),
         &["education", "educ", "edu", "school", "schooling", "degree", "qualification", "diploma", "university",
@@ -231,7 +250,7 @@ static TOPICS: &[Topic] = &[
     topic((Opinion, "an opinion"), (Codes, few),
         &["satisfaction", "satisfied", "opinion", "attitude", "likert", "zufriedenheit", "meinung", "satisfacción",
           "soddisfazione", "avis"], &["satisfaction", "zufriedenheit"]),
-    topic((Quasi, "an occupation"), (Codes, no_dates),
+    topic((Quasi, "an occupation"), (Codes, no_flags),
         &["occupation", "occu", "occ", "job", "profession", "employment", "employer", "employed", "employee", "work",
           "worker", "working", "industry", "sector", "company", "veteran", "beruf", "arbeitgeber", "branche", "métier",
           "metier", "emploi", "isco", "nace", "ocupación", "ocupacion", "profesión", "profesion", "professione", "lavoro"],
@@ -244,14 +263,14 @@ static TOPICS: &[Topic] = &[
         &["height", "bmi", "größe", "groesse", "taille", "poids", "talla", "altura", "altezza", "peso", "handedness"],
         &["bodyweight", "körpergewicht", "haircolo", "eyecolo", "shoesize"]),
     topic((Weight, "a weight"), (Numbers, numbers), &["weight", "gewicht"], &[]),
-    topic((Quasi, "a count"), (Numbers, numbers),
+    topic((Quasi, "a count"), (Numbers, counts),
         &["num", "count", "anzahl", "anz", "nof", "visits", "rooms", "size", "quantity", "menge", "nombre"], &["numberof"]),
     topic((Class, "a value to predict"), (Codes, two),
         &["severity", "schweregrad", "malignant", "malignancy", "benign", "bösartig"], &[]),
     topic((Class, "a value to predict"), (Codes, classes),
         &["class", "label", "target", "outcome", "risk", "approved", "approval", "churn", "churned", "default",
           "defaulted", "response", "y", "zielvariable", "klasse", "survived", "survival", "readmitted", "readmission",
-          "recid", "recidivism", "recidivated", "fraud", "attrition", "exited", "converted", "passed", "relapse",
+          "recid", "recidivism", "recidivated", "fraud", "fraude", "betrug", "frode", "attrition", "exited", "converted", "passed", "relapse",
           "überlebt", "ueberlebt", "verstorben", "died", "deceased", "dead", "décédé", "fallecido",
           "deceduto", "kündigung", "ausfall", "wiederaufnahme", "réadmission", "reingreso", "esito"],
         &["recidivi"]),
@@ -269,6 +288,10 @@ static TOPICS: &[Topic] = &[
         &["income", "salary", "wage", "earning", "bonus", "wealth", "einkommen", "gehalt", "lohn",
           "vermögen", "revenu", "salaire", "ingresos", "sueldo", "salario", "reddito", "stipendio"],
         &["networth"]),
+    topic((Quasi, "a family or household"), (Either, no_dates),
+        &["relationship", "household", "children", "child", "kid", "dependent", "dependant", "family", "sibling",
+          "housing", "kinder", "haushalt", "enfant"],
+        &[]),
     topic((Sensitive, "debts or credit"), (Codes, no_dates),
         &["credit", "debt", "loan", "bankruptcy", "bankrupt", "balance", "mortgage", "overdraft", "insolvency", "kredit",
           "schulden", "schufa"],
@@ -280,7 +303,7 @@ static TOPICS: &[Topic] = &[
           "cholesterol", "behandlung", "medikament", "maladie", "traitement", "diag", "dx", "ops", "raucher",
           "schwanger", "behinderung", "symptome", "befund", "condition",
           "severity", "schweregrad", "glucose", "serum", "hba1c", "pflegegrad", "pflegestufe", "gdb", "handicap",
-          "handicapé", "fumeur", "fumador", "fumadora", "fumatore", "enfermedad", "malattia", "patologia", "patología",
+          "handicapé", "förderbedarf", "förderschwerpunkt", "fumeur", "fumador", "fumadora", "fumatore", "enfermedad", "malattia", "patologia", "patología",
           "discapacidad", "disabilità", "invalidità", "embarazada", "enceinte", "incinta", "salud", "salute", "santé",
           "medicamento", "farmaco"],
         &["diagnos", "disease", "medication", "krankheit", "genotype", "genetic", "a1c"]),

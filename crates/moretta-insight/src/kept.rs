@@ -6,8 +6,8 @@
 //! Figures of kept columns alone are counted on the original, before the search, because their cells are copied; those
 //! of all released columns on the release.
 //!
-//! The rule ([`Kept::singles_out`]): the kept columns that `[release] exact` does not list may single out at most 1 % of
-//! the records. A release that violates it is not written.
+//! The rule ([`Kept::singles_out`]): the kept columns that `[release] exact` does not list may single out at most 1 %
+//! of the records. A release that violates it is not written.
 
 use moretta_core::{
     counts::Counts,
@@ -48,7 +48,8 @@ pub struct Kept {
     /// All kept columns that `[release] exact` does not list; `None` if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_exact: Option<KnownValues>,
-    /// All kept columns and the released quasi-identifiers; `None` if persons are counted, whom a release does not show.
+    /// All kept columns and the released quasi-identifiers; `None` if persons are counted, whom a release does not
+    /// show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_quasi_identifiers: Option<KnownValues>,
 }
@@ -72,7 +73,7 @@ pub struct KeptColumn {
 pub struct KnownValues {
     /// Number of distinct combinations of values.
     pub distinct: u64,
-    /// Records whose combination no other record has.
+    /// Records whose combination no other record has or, if persons are counted, no record of another person.
     pub unique_rows: u64,
     /// Records in groups below k.
     pub rows_below_k: u64,
@@ -135,8 +136,8 @@ impl KeptSizes {
         all(policy).into_iter().chain(policy.person().map(|person| person.name.clone())).collect()
     }
 
-    /// If persons are counted: a record is unique if all records with its values are of one person, and in a small group
-    /// if they are of fewer than k.
+    /// If persons are counted: a record is unique if all records with its values are of one person, and in a small
+    /// group if they are of fewer than k.
     pub fn of_persons(policy: &Policy, counts: &Counts) -> Self {
         let k = min_group(policy);
         let index = |name: &String| counts.columns.iter().position(|column| column.name == *name);
@@ -156,8 +157,8 @@ impl KeptSizes {
         self.of(std::slice::from_ref(column)).map_or(0, |known| known.distinct)
     }
 
-    /// Whether columns that `[release] exact` does not list single out too many records. A figure that an engine does not
-    /// have counts as too many.
+    /// Whether columns that `[release] exact` does not list single out too many records. A figure that an engine does
+    /// not have counts as too many.
     pub fn singles_out(&self, policy: &Policy) -> bool {
         let set = not_exact(policy);
         !set.is_empty() && self.of(&set).is_none_or(|known| is_above(known.unique_rows, self.rows))
@@ -219,19 +220,33 @@ impl Kept {
         self.not_exact.is_some_and(|known| is_above(known.unique_rows, self.rows))
     }
 
+    /// Whether all kept columns together, listed or not, single out more than 1 % of the records.
+    pub fn finds_many(&self) -> bool {
+        self.together.is_some_and(|known| is_above(known.unique_rows, self.rows))
+    }
+
+    /// What is counted. If persons are, a record is unique unless a record of another person has the same values.
+    pub fn unit(&self) -> Unit {
+        if self.with_quasi_identifiers.is_some() { Unit::Records } else { Unit::Persons }
+    }
+
     /// Says which columns single out how many records; `None` if they may.
     pub fn violation(&self) -> Option<String> {
         let known = self.not_exact.filter(|_| self.singles_out())?;
         let names = self.columns.iter().filter(|column| !column.exact).map(|column| column.name.as_str());
-        Some(finds(&names.collect::<Vec<_>>(), known.unique_rows, self.rows))
+        Some(finds(&names.collect::<Vec<_>>(), known.unique_rows, self.rows, self.unit()))
     }
 }
 
 /// `an attacker who knows ..  finds 12 of 300 records`
-fn finds(columns: &[&str], unique: u64, records: u64) -> String {
+fn finds(columns: &[&str], unique: u64, records: u64, unit: Unit) -> String {
+    let other = match unit {
+        Unit::Records => "no other record has",
+        Unit::Persons => "no record of another person has",
+    };
     format!(
-        "an attacker who knows {}, which {} released unchanged, finds {} of {} ({:.1} %), because no other record has \
-         the same values; at most {MAX_UNIQUE_PERCENT} % may be found so",
+        "an attacker who knows {}, which {} released unchanged, finds {} of {} ({:.1} %), because {other} the same \
+         values; at most {MAX_UNIQUE_PERCENT} % may be found so",
         named(columns),
         if columns.len() == 1 { "is" } else { "are" },
         count(unique),
@@ -255,7 +270,7 @@ pub fn refusal(policy: &Policy, sizes: &KeptSizes, chosen: &[String]) -> String 
     let columns = not_exact(policy);
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let unique = sizes.of(&columns).map_or(0, |known| known.unique_rows);
-    let mut message = finds(&names, unique, sizes.rows);
+    let mut message = finds(&names, unique, sizes.rows, policy.unit());
     for name in chosen.iter().take(MAX_NAMED) {
         let values = counted(sizes.distinct(name), "distinct value", "distinct values");
         message += &format!("\n  `{}` has {values}", shown(name));
@@ -379,6 +394,8 @@ mod tests {
         // x is of one person in two spellings, y of two.
         assert_eq!(kept.columns[0].known, KnownValues { distinct: 2, unique_rows: 9, rows_below_k: 14 });
         assert!(kept.singles_out() && sizes.singles_out(&policy) && kept.with_quasi_identifiers.is_none());
+        let why = "finds 9 of 14 records (64.3 %), because no record of another person has the same values";
+        assert!(kept.violation().unwrap().contains(why) && refusal(&policy, &sizes, &[]).contains(why));
     }
 
     #[test]

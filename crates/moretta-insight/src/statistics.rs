@@ -4,13 +4,14 @@
 //!   missing values are left out.
 //! - Two columns of numbers: Pearson's correlation, over records with both.
 //! - Two columns of categories: the table of counts. A released label is spread evenly over the values that it covers.
-//!   The result is the share of records that stand in another cell than in the original, and the cells that changed most.
+//!   The result is the share of records that stand in another cell than in the original, and the cells that changed
+//!   most.
 //!
 //! No figure is the value of a few records: a quartile is the mean of the `max(k, 10)` records around it, and cells of
 //! pair tables are shown only if as many records are in them and carry their values. Dates are left out.
 //!
-//! Cost: O(values) per column; O(tuples + groups) per pair of numbers; O(groups · values²) per pair of categories, which
-//! is bounded.
+//! Cost: O(values) per column; O(tuples + groups) per pair of numbers; O(groups · values²) per pair of categories,
+//! which is bounded.
 
 use moretta_core::{
     hierarchy::{Domain, ROOT_LABEL, interval_ends},

@@ -1,9 +1,10 @@
-//! A few released rows, so that the one who signs sees what recipients get: the one exception to the rule that documents
-//! show no rows.
+//! A few released rows, so that the one who signs sees what recipients get: the one exception to the rule that
+//! documents show no rows.
 //!
-//! The rows are typical: one of each of the largest groups. A cell is masked unless at least `max(k, 10)` of the records
-//! carry its text; of an interval or a set, the values that its label prints must also be carried by as many records of
-//! the original. Only the first records of the release are looked at; they carry a text at most as often as all do.
+//! The rows are typical: one of each of the largest groups. A cell is masked unless at least `max(k, 10)` of the
+//! records carry its text; of an interval or a set, the values that its label prints must also be carried by as many
+//! records of the original. Only the first records of the release are looked at; they carry a text at most as often as
+//! all do.
 
 use moretta_core::{engine::Sample, hierarchy::interval_ends, ids::ColumnId, policy::Policy, profile::Profile};
 use serde::Serialize;
@@ -76,7 +77,8 @@ impl<'a> PrintedValues<'a> {
         Self { records: column.into_iter().flat_map(values).collect() }
     }
 
-    /// Whether enough records carry every value that a label prints. Texts that are no value say nothing about a record.
+    /// Whether enough records carry every value that a label prints. Texts that are no value say nothing about a
+    /// record.
     fn are_common(&self, label: &str, floor: u64) -> bool {
         let is_common = |text: &str| self.records.get(text).is_none_or(|&records| records >= floor);
         if let Some((low, high)) = interval_ends(label) {

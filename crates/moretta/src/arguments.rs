@@ -215,7 +215,8 @@ pub struct Anonymize {
     /// order of the input is refused, too, because it links the records.
     #[arg(long, value_name = "RELEASE", num_args = 1..)]
     pub earlier: Vec<String>,
-    /// Refuse the release, or publish it with a note, if the policy is violated together with earlier ones [default: refuse]
+    /// Refuse the release, or publish it with a note, if the policy is violated together with earlier ones
+    /// [default: refuse]
     #[arg(long, value_name = "refuse|warn", requires = "earlier", hide_possible_values = true)]
     pub if_linkable: Option<IfLinkable>,
     #[command(flatten)]

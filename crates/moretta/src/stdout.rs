@@ -14,8 +14,8 @@ pub fn print_data(text: &str) -> Result<(), FlowError> {
     write(std::io::stdout(), text)
 }
 
-/// Writes and flushes. A closed pipe is not an error: its reader, such as `head`, needs no more, and the exit code stays
-/// that of the command (`moretta check .. | head -1` still fails if the policy is violated).
+/// Writes and flushes. A closed pipe is not an error: its reader, such as `head`, needs no more, and the exit code
+/// stays that of the command (`moretta check .. | head -1` still fails if the policy is violated).
 fn write(mut stdout: impl Write, text: &str) -> Result<(), FlowError> {
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -17,8 +17,8 @@ use crate::{INTERRUPTED_CODE, summary};
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Makes Ctrl-C request a clean stop; a second Ctrl-C ends the process at once. SIGTERM and SIGHUP end it at once, too:
-/// a request would not be seen while the process waits, for example for the reader of a pipe. Temporary files are removed
-/// in each case.
+/// a request would not be seen while the process waits, for example for the reader of a pipe. Temporary files are
+/// removed in each case.
 ///
 /// SIGXFSZ is blocked, so that a write beyond the limit of a file's size (`ulimit -f`) is an error like any other.
 ///

@@ -187,7 +187,8 @@ pub(crate) struct Bounds<'a> {
 
 impl<'a> Bounds<'a> {
     /// Reads `[20, 30]`, `[20, 30)`, `[20, 30[` (as ARX writes it), `]20, 30]`, `(20, 30]`, `<20`, `<=20`, `>80` and
-    /// `>=80`. `None` for other labels: `20-30` may be a range of anything, and ARX's own file of ages has the 5 in `0-4`.
+    /// `>=80`. `None` for other labels: `20-30` may be a range of anything, and ARX's own file of ages has the 5 in
+    /// `0-4`.
     pub(crate) fn of(label: &'a str) -> Option<Self> {
         let end = |sign: &str| label.strip_prefix(sign).map(str::trim_start);
         for (sign, is_closed) in [("<=", true), ("≤", true), ("<", false)] {

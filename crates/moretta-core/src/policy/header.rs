@@ -3,8 +3,8 @@
 //! The first line of a file without a header is a record of a person, and every message about columns would show it.
 //! So the first line counts as a header only if it names more than half of the policy's columns; those that a release
 //! lacks (identifiers, the person, the household) are not counted. Otherwise a [`ColumnMismatch`] has no text of it. If
-//! the line break after the header is lost, the first record follows in the same line: so a message names one undeclared
-//! column at most.
+//! the line break after the header is lost, the first record follows in the same line: so a message names one
+//! undeclared column at most.
 
 use std::{collections::HashSet, fmt};
 

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Patterns are replaced in the tree of the file, before anything else is checked, so all other code sees a policy that
-//! names every column. The columns of a pattern take its place in the policy, in the order of the header. `*` stands for
-//! any number of characters. A name with `*` that the header has is that column and no pattern.
+//! names every column. The columns of a pattern take its place in the policy, in the order of the header. `*` stands
+//! for any number of characters. A name with `*` that the header has is that column and no pattern.
 
 use std::collections::{HashMap, HashSet};
 

@@ -160,8 +160,8 @@ pub trait BoundModel: Send + Sync {
         false
     }
 
-    /// Whether the model has data by tuple or variant of the table that it was bound to. It cannot judge groups of a part
-    /// of the table, whose ids differ, so a search that would leave out records and start again does not.
+    /// Whether the model has data by tuple or variant of the table that it was bound to. It cannot judge groups of a
+    /// part of the table, whose ids differ, so a search that would leave out records and start again does not.
     fn has_tuple_data(&self) -> bool {
         false
     }

@@ -22,8 +22,8 @@ pub struct Attribute {
     pub name: String,
     /// [`Role::Sensitive`] or [`Role::Class`].
     pub role: Role,
-    /// Distinct values by code, each as its most frequent spelling: numbers and dates ascending, categories in the order
-    /// of the hierarchy or the alphabet, missing values last.
+    /// Distinct values by code, each as its most frequent spelling: numbers and dates ascending, categories in the
+    /// order of the hierarchy or the alphabet, missing values last.
     pub values: Vec<Box<str>>,
     /// Number (seconds for dates) by code; `None` unless every value has one.
     pub numbers: Option<Vec<f64>>,

@@ -132,8 +132,8 @@ impl Profile {
         })
     }
 
-    /// `domain` returns the domain of the quasi-identifier at an index, whose numbers are in a notation, and the map from
-    /// its raw codes to the domain's. The texts of a `released` file stay in the notation of the file.
+    /// `domain` returns the domain of the quasi-identifier at an index, whose numbers are in a notation, and the map
+    /// from its raw codes to the domain's. The texts of a `released` file stay in the notation of the file.
     fn from_columns(
         policy: &impl Declaration,
         hierarchies: &Hierarchies,

@@ -18,9 +18,9 @@
 //!                         clerk  m  2   hiv 0      clerk   2   hiv 0
 //! ```
 //!
-//! Most models limit counts only (records, shares of a value). Their counts are kept for the sets and for the suppressed
-//! records, and change by those of one group at a time. The other models judge the members of a set; for the suppressed
-//! records, histograms are kept ([`GrowingGroup`]).
+//! Most models limit counts only (records, shares of a value). Their counts are kept for the sets and for the
+//! suppressed records, and change by those of one group at a time. The other models judge the members of a set; for the
+//! suppressed records, histograms are kept ([`GrowingGroup`]).
 //!
 //! **Cost.** Linear in the groups and their counts, times the scopes, plus a sort of the groups. Exceptions: a model
 //! that does not limit counts and does not know all columns reads all members of a set again, and reads all values of
@@ -257,8 +257,8 @@ pub(crate) struct GroupedCounts<'g> {
     /// Records by group.
     pub sizes: &'g [u64],
     pub guarded: SparseCounts,
-    /// By scope of the constraints: the set of each group, a number below the number of groups; `None` if every group is
-    /// a set of its own.
+    /// By scope of the constraints: the set of each group, a number below the number of groups; `None` if every group
+    /// is a set of its own.
     pub set_of_group: &'g [Option<Vec<u32>>],
     /// Appends the members of a group; not called unless [`Constraints::by_record`].
     pub members: &'g dyn Fn(usize, &mut Vec<VariantCount>),

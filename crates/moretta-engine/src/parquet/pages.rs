@@ -198,8 +198,8 @@ struct DeltaReader<'a> {
 }
 
 impl<'a> DeltaReader<'a> {
-    /// Reads the header and returns the values per miniblock, the miniblocks per block, and the number of values; `None`
-    /// if there are more than `max_values` values or the header is malformed.
+    /// Reads the header and returns the values per miniblock, the miniblocks per block, and the number of values;
+    /// `None` if there are more than `max_values` values or the header is malformed.
     fn header(&mut self, max_values: u64) -> Option<(u64, u64, u64)> {
         let (block_size, num_miniblocks, total) = (self.varint()?, self.varint()?, self.varint()?);
         let _first_value = self.varint()?;

@@ -7,10 +7,10 @@
 //! Two different releases of one table with the same seed have unrelated orders: otherwise their records could be
 //! linked by their positions.
 //!
-//! How: record `n` is sorted by the `n`-th 64-bit word of a stream that the rewrite determines. Each row has a stream of its own for a
-//! permutation of `0..total`, which is computed for one record at a time without storing it: by a shuffle if the row
-//! has few records, else by a Feistel network with cycle walking (Black and Rogaway, "Ciphers with Arbitrary Finite
-//! Domains", CT-RSA 2002):
+//! How: record `n` is sorted by the `n`-th 64-bit word of a stream that the rewrite determines. Each row has a stream
+//! of its own for a permutation of `0..total`, which is computed for one record at a time without storing it: by a
+//! shuffle if the row has few records, else by a Feistel network with cycle walking (Black and Rogaway, "Ciphers with
+//! Arbitrary Finite Domains", CT-RSA 2002):
 //!
 //! ```text
 //! total = 50     the network permutes 0..64, the next power of four
@@ -36,9 +36,9 @@ const MAX_SHUFFLED: u64 = 24;
 /// Rounds of the Feistel network, each with its own key.
 const FEISTEL_ROUNDS: usize = 8;
 
-/// Stream of the sort keys of a release, from a digest of what distinguishes it from other releases of the same records:
-/// dropped columns, labels, and the records of each group. The codes of values and rows depend on how threads divided
-/// the first pass, so the digest does not.
+/// Stream of the sort keys of a release, from a digest of what distinguishes it from other releases of the same
+/// records: dropped columns, labels, and the records of each group. The codes of values and rows depend on how threads
+/// divided the first pass, so the digest does not.
 pub(crate) fn sort_key_stream(rewrite: &Rewrite) -> u64 {
     let mut digest = Sha256::new();
     let mut texts = |texts: &mut dyn Iterator<Item = &str>| {

@@ -7,8 +7,8 @@
 //! l=3; t=0.2                   both; t-closeness has the distance "ordered" for numbers and dates, else "equal"
 //! ```
 //!
-//! A model is found by its keys: those that the registry lists for models of one column. Values are TOML; a word needs no
-//! quotes.
+//! A model is found by its keys: those that the registry lists for models of one column. Values are TOML; a word needs
+//! no quotes.
 
 use moretta_core::{
     document::{TomlTable, Value, toml_key},

@@ -9,11 +9,11 @@
 //!
 //! `write.rs` makes the table of a policy, `read.rs` the policy of a table. Both work on the syntax of the policy, so
 //! that every model, method and measure has its place in the table: a privacy model of one column is in `guard`, other
-//! keys of a column and all other sections are in `more`. A policy that was made from a table is checked like any other;
-//! an error in it is reported at the cell that it came from.
+//! keys of a column and all other sections are in `more`. A policy that was made from a table is checked like any
+//! other; an error in it is reported at the cell that it came from.
 //!
-//! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula. Such a cell, and one that begins with
-//! an apostrophe, is written with an apostrophe before it, which is removed when the table is read.
+//! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula. Such a cell, and one that begins
+//! with an apostrophe, is written with an apostrophe before it, which is removed when the table is read.
 
 mod guard;
 mod read;

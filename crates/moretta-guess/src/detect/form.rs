@@ -56,8 +56,11 @@ pub(super) fn personal(column: &Evidence<'_>) -> Option<Decision> {
 }
 
 pub(super) fn free_text(column: &Evidence<'_>) -> Option<Decision> {
+    // Long names of occupations and places repeat.
+    let is_unique = column.look.different >= column.look.present / 2;
+    let is_other = !is_unique && column.words.topic(&column.look).is_some_and(|topic| topic.meaning == Meaning::Quasi);
     let why = "free text, which may contain names, so it is removed";
-    (column.look.shape == Shape::FreeText).then(|| Decision::new(Role::Identifier, why))
+    (column.look.shape == Shape::FreeText && !is_other).then(|| Decision::new(Role::Identifier, why))
 }
 
 pub(super) fn names(column: &Evidence<'_>) -> Option<Decision> {
@@ -69,19 +72,25 @@ pub(super) fn names(column: &Evidence<'_>) -> Option<Decision> {
     })
 }
 
-/// Whether numbers have the form of a coordinate: degrees with at least four decimals, a few meters.
+/// Whether numbers have the form of a coordinate: degrees with at least four decimals, a few meters. Scores have a mean
+/// near zero, too.
 pub(crate) fn may_be_coordinates(column: &Evidence<'_>) -> bool {
+    are_exact_degrees(column) && column.look.numbers().is_some_and(|numbers| numbers.mean.abs() >= 2.0)
+}
+
+fn are_exact_degrees(column: &Evidence<'_>) -> bool {
     column.look.numbers().is_some_and(|numbers| {
-        numbers.fine >= 0.8
-            && numbers.low >= -180.0
-            && numbers.high <= 180.0
-            && numbers.mean.abs() >= 2.0
-            && column.look.different >= 20
+        numbers.fine >= 0.8 && numbers.low >= -180.0 && numbers.high <= 180.0 && column.look.different >= 20
     })
 }
 
 pub(super) fn coordinates(column: &Evidence<'_>) -> Option<Decision> {
-    let found = may_be_coordinates(column) && (column.beside_coordinates || column.words.has_any(COORDINATES));
+    let is_named = column.words.has_any(COORDINATES);
+    // Longitudes of London are near zero.
+    let found = match column.beside_coordinates {
+        true => may_be_coordinates(column) || (is_named && are_exact_degrees(column)),
+        false => is_named && may_be_coordinates(column),
+    };
     found.then(|| {
         let why = "its values look like coordinates, exact to a few meters: an address, so it is removed";
         Decision::new(Role::Identifier, why)
@@ -90,5 +99,21 @@ pub(super) fn coordinates(column: &Evidence<'_>) -> Option<Decision> {
     })
 }
 
-const COORDINATES: &[&str] =
-    &["lat", "latitude", "lon", "lng", "long", "longitude", "breitengrad", "längengrad", "geo", "gps"];
+const COORDINATES: &[&str] = &[
+    "lat",
+    "latitude",
+    "lon",
+    "lng",
+    "long",
+    "longitude",
+    "breitengrad",
+    "längengrad",
+    "geo",
+    "gps",
+    "latitud",
+    "longitud",
+    "latitudine",
+    "longitudine",
+    "breite",
+    "länge",
+];

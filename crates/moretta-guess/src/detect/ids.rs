@@ -5,8 +5,8 @@ use moretta_core::{schema::Role, text::count};
 use super::{Decision, Evidence};
 use crate::{
     reading::Reading,
-    topics::POSTCODE,
-    values::{ENOUGH, Shape},
+    topics::{OFFICIAL_NUMBER, POSTCODE},
+    values::{ENOUGH, Numbers, Shape},
 };
 
 /// Things with a number that are no persons.
@@ -58,24 +58,39 @@ pub(super) fn households(column: &Evidence<'_>) -> Option<Decision> {
 
 /// Numbers of persons that repeat. `table/persons.rs` chooses one of them.
 pub(super) fn persons(column: &Evidence<'_>) -> Option<Decision> {
-    let has_form = column.may_be_ids() || column.look.has_prefixed_numbers;
+    let topic = column.words.topic(&column.look);
+    // A passport that some lack does not say which records are of one person.
+    let is_official = topic.is_some_and(|topic| topic.what == OFFICIAL_NUMBER) && column.look.missing == 0;
+    let has_form = column.may_be_ids()
+        || column.look.has_prefixed_numbers
+        || is_official && matches!(column.look.shape, Shape::Personal(_));
     if !(has_form && column.repeats() && column.look.different >= ENOUGH) {
         return None;
     }
     let is_long = column.look.has_form_of_ids && column.look.longest.is_some_and(|longest| longest >= 8);
-    let strong_form = column.look.shape == Shape::Uuids
-        || (column.look.shape == Shape::Texts && is_long && !column.look.has_few_values());
+    let is_number_of_digits = |numbers: &Numbers| numbers.whole && numbers.digits.is_some_and(|digits| digits >= 7);
+    let is_long_id = match &column.look.shape {
+        Shape::Texts => is_long,
+        // Amounts and measurements differ in their number of digits.
+        Shape::Numbers(numbers) => is_number_of_digits(numbers),
+        _ => false,
+    };
+    let strong_form = column.look.shape == Shape::Uuids || (is_long_id && !column.look.has_few_values());
     let person = match () {
         () if column.words.says_person() => 2,
+        () if is_official => 2,
         () if column.words.has_any(THINGS) || !column.may_be_ids() && !column.words.is_only_id() => 0,
         () if column.words.is_only_id() => 2,
-        () => u8::from(strong_form && column.words.topic(&column.look).is_none()),
+        () => u8::from(strong_form && topic.is_none()),
     };
     if person == 0 {
         return None;
     }
     let why = match column.words.says_person() {
         true => format!("the name suggests the number of a person, so it is removed ({})", repetition(column)),
+        false if is_official => {
+            format!("the name suggests {OFFICIAL_NUMBER}, so it is removed ({})", repetition(column))
+        }
         false => format!("looks like an id that repeats, so it is removed ({})", repetition(column)),
     };
     Some(Decision { person, ..Decision::new(Role::Identifier, why) })

@@ -49,7 +49,8 @@ pub(crate) struct Decision {
     pub class: Option<(u8, String)>,
     /// How likely the column is the number of a person: 2 by its name, 1 by its values.
     pub person: u8,
-    /// Whether the column says what a person suffers from: if not all sensitive columns can stay unchanged, this one does.
+    /// Whether the column says what a person suffers from: if not all sensitive columns can stay unchanged, this one
+    /// does.
     pub is_diagnosis: bool,
     /// Whether the column is not needed to find people, so that it is removed if it singles them out.
     pub is_dispensable: bool,
@@ -152,8 +153,11 @@ impl<'a> Evidence<'a> {
         match &self.look.shape {
             Shape::Uuids => true,
             Shape::Code => self.look.has_form_of_ids && self.look.different >= 20,
-            // Names of persons end in digits in synthetic tables.
-            Shape::Texts => self.look.has_form_of_ids && !self.look.has_form_of_names && self.look.different >= 20,
+            // Names of persons end in digits in synthetic tables; few have at most four letters.
+            Shape::Texts => {
+                let may_be_names = self.look.has_form_of_names && !self.look.has_prefixed_numbers;
+                self.look.has_form_of_ids && !may_be_names && self.look.different >= 20
+            }
             Shape::Numbers(numbers) => {
                 numbers.whole
                     && numbers.low >= 0.0

@@ -20,7 +20,8 @@ pub(super) fn identifier(column: &Evidence<'_>) -> Option<Decision> {
 /// Small whole numbers under a name that starts with a word for a count: `number_inpatient`, `NUMYOUNG`.
 pub(super) fn count(column: &Evidence<'_>) -> Option<Decision> {
     let numbers = column.look.numbers()?;
-    let are_counts = numbers.whole && numbers.low >= 0.0 && numbers.high < 1_000.0 && !numbers.has_outlier;
+    let are_counts =
+        numbers.whole && (0.0..=10.0).contains(&numbers.low) && numbers.high < 1_000.0 && !numbers.has_outlier;
     (are_counts && column.words.starts_like_a_count() && column.look.has_few_values()).then(|| {
         let why = format!("the name suggests a count, with {}: an attacker may know it", column.amount());
         Decision::new(Role::QuasiIdentifier, why).reads(Reading::number("the name says a count"))

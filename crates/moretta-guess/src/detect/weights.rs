@@ -14,7 +14,8 @@ fn survey_weight(column: &Evidence<'_>, why: &str) -> Decision {
 /// Weights scaled so that their mean is 1: positive fractions.
 pub(super) fn scaled(column: &Evidence<'_>) -> Option<Decision> {
     let numbers = column.look.numbers()?;
-    // A quarter of a percent; the mean of other fractions is hardly ever this near to 1, the mean of a sample may not be.
+    // A quarter of a percent; the mean of other fractions is hardly ever this near to 1, the mean of a sample may not
+    // be.
     let is_scaled =
         (numbers.mean - 1.0).abs() <= 0.0025 && numbers.low > 0.0 && !numbers.whole && column.look.different > 5;
     (is_scaled && column.look.present >= 100).then(|| survey_weight(column, "its mean is 1, as of survey weights"))

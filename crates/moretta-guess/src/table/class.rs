@@ -5,8 +5,8 @@ use moretta_core::{schema::Role, text::shown};
 use super::Relations;
 use crate::detect::{Decision, Evidence};
 
-/// Gives the role of the class to the candidate with the highest rank, on ties to the last one. Texts that stand for the
-/// numbers of an id or a code are no class: the `label` of an `itemid`.
+/// Gives the role of the class to the candidate with the highest rank, on ties to the last one. Texts that stand for
+/// the numbers of an id or a code are no class: the `label` of an `itemid`.
 pub(crate) fn choose_class(decisions: &mut [Decision], columns: &[Evidence<'_>], relations: &Relations) {
     for at in 0..decisions.len() {
         let is_named = |&other: &usize| {

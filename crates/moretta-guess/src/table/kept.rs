@@ -18,9 +18,9 @@ fn is_kept(role: Role) -> bool {
 
 /// Makes unchanged columns quasi-identifiers until at most a hundredth of the records is unique in those that remain.
 ///
-/// Columns are accepted one by one: the class, then diagnoses, other sensitive columns and others, those with fewer values
-/// first, so that as many as possible stay. A column that follows from a quasi-identifier would disclose it, unless a privacy model
-/// guards it; it does not stay.
+/// Columns are accepted one by one: the class, then diagnoses, other sensitive columns and others, those with fewer
+/// values first, so that as many as possible stay. A column that follows from a quasi-identifier would disclose it,
+/// unless a privacy model guards it; it does not stay.
 pub(crate) fn settle_kept(
     decisions: &mut [Decision],
     columns: &[Evidence<'_>],

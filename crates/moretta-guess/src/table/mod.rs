@@ -1,5 +1,5 @@
-//! Decisions that need the whole table: what columns say of each other, which of several is the class or the person, and
-//! whether the columns that stay unchanged single people out.
+//! Decisions that need the whole table: what columns say of each other, which of several is the class or the person,
+//! and whether the columns that stay unchanged single people out.
 
 mod class;
 mod fallback;

@@ -7,15 +7,16 @@ use moretta_insight::column_sets::ColumnSets;
 
 use crate::{
     detect::{Decision, Evidence},
-    values::Shape,
+    values::{ENOUGH, Look, Shape},
 };
 
 /// Values that a person has more than one of, for errors in the data: one in ten persons. Not tuned.
 const MAX_ERRORS: f64 = 0.1;
 
 /// Gives the role of the person to the most likely candidate: one whose name says a person, on ties the one with most
-/// values; or the only one whose values are ids that repeat. Other candidates are removed as identifiers. Ids whose records
-/// differ in sex or birth are of a group of persons, such as a household.
+/// values; or the only one whose values are ids that repeat; or else names that repeat with the same date of birth.
+/// Other candidates are removed as identifiers. Ids whose records differ in sex or birth are of a group of persons,
+/// such as a household.
 pub(crate) fn choose_person(
     decisions: &mut [Decision],
     columns: &[Evidence<'_>],
@@ -27,6 +28,7 @@ pub(crate) fn choose_person(
     let (by_name, by_values) = (candidates(2), candidates(1));
     let most = by_name.into_iter().max_by_key(|&at| (columns[at].look.different, Reverse(at)));
     let chosen = most.or(if let [only] = by_values[..] { Some(only) } else { None });
+    let chosen = chosen.or_else(|| names_of_persons(decisions, columns, (sets, at_of)));
     if let Some(at) = chosen {
         let decision = &mut decisions[at];
         decision.role = Role::Person;
@@ -40,6 +42,11 @@ pub(crate) fn choose_person(
                         an identifier.";
             decision.notes.insert(1, note.to_owned());
         }
+        if decision.person == 0 {
+            let note = "No number of a person was found: records with the same name are taken for those of one person, \
+                        because they have the same date of birth.";
+            decision.notes.insert(1, note.to_owned());
+        }
     }
     for at in by_values.into_iter().filter(|at| Some(*at) != chosen) {
         let note = "If its records are of one person, make it `person`: groups then count persons, not records.";
@@ -47,8 +54,35 @@ pub(crate) fn choose_person(
     }
 }
 
-/// Makes ids, which by their values might be of persons, the number of a household if their records differ in what a person
-/// has once.
+/// Names that repeat with one date of birth each: of persons with several records. Persons with the same name count as
+/// one, so groups have at least as many persons as are counted.
+fn names_of_persons(
+    decisions: &[Decision],
+    columns: &[Evidence<'_>],
+    (sets, at_of): (&ColumnSets, &[usize]),
+) -> Option<usize> {
+    let is_birth = |column: &Evidence<'_>| {
+        column.look.different >= ENOUGH
+            && column.words.topic(&column.look).is_some_and(|topic| topic.what == "a birth date")
+    };
+    let births: Vec<usize> = (0..columns.len()).filter(|&at| is_birth(&columns[at])).collect();
+    let are_persons = |&at: &usize| {
+        let Look { shape, present, different, missing, .. } = &columns[at].look;
+        let names = sets.distinct(&[at_of[at]]) as f64;
+        decisions[at].role == Role::Identifier
+            && *shape == Shape::Names
+            && *missing == 0
+            && *different >= ENOUGH
+            && *present as f64 >= (1.0 + 2.0 * MAX_ERRORS) * names
+            && births
+                .iter()
+                .any(|&birth| sets.distinct(&[at_of[at], at_of[birth]]) as f64 <= (1.0 + MAX_ERRORS) * names)
+    };
+    (0..columns.len()).find(are_persons)
+}
+
+/// Makes ids, which by their values might be of persons, the number of a household if their records differ in what a
+/// person has once.
 fn set_groups_apart(decisions: &mut [Decision], columns: &[Evidence<'_>], (sets, at_of): (&ColumnSets, &[usize])) {
     let is_fixed = |column: &Evidence<'_>| {
         let says = |what: &str| column.words.topic(&column.look).is_some_and(|topic| topic.what == what);

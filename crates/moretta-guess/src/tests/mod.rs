@@ -6,6 +6,7 @@ mod dice;
 mod offices;
 mod people;
 mod real;
+mod repeated;
 
 use moretta_core::{policy::Policy, privacy::MODELS};
 use moretta_synthetic::{self as synthetic, People};

@@ -1,5 +1,5 @@
-//! Columns of a court, a census, a laboratory, and of hospitals and offices in French, Spanish and Italian, each with the
-//! role that a data steward would choose. The tables are made from a seed: no value is of a real person.
+//! Columns of a court, a census, a laboratory, and of hospitals and offices in French, Spanish and Italian, each with
+//! the role that a data steward would choose. The tables are made from a seed: no value is of a real person.
 
 use moretta_core::schema::{Kind::*, Role::*};
 

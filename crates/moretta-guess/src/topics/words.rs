@@ -20,8 +20,8 @@ const PERSONS: &[&str] = &[
     "person", "personen", "pers", "patient", "patienten", "pat", "customer", "cust", "client", "klient", "klienten", "kunde",
     "kunden", "subject", "subj", "proband", "probanden", "respondent", "member", "mitglied", "mitglieds", "student",
     "schüler", "schueler", "employee", "emp", "personal", "user", "beneficiary", "versicherten", "individual",
-    "participant", "teilnehmer", "citizen", "voter", "insured", "persona", "personne", "paciente", "paziente", "cliente",
-    "assuré", "assure", "usager", "usuario", "utente", "assistito", "alumno", "élève", "eleve", "étudiant", "etudiant",
+    "participant", "teilnehmer", "citizen", "voter", "insured", "asegurado", "asegurada", "pupil", "persona", "personne", "paciente", "paziente", "cliente",
+    "assuré", "assure", "usager", "usuario", "utente", "assistito", "alumno", "alumna", "élève", "eleve", "étudiant", "etudiant",
 ];
 /// Groups of persons that live together.
 const HOUSEHOLDS: &[&str] = &[
@@ -143,6 +143,10 @@ impl Words {
             "status",
             "kz",
             "flag",
+            "psu",
+            "stratum",
+            "strata",
+            "cluster",
         ]) || self.words.iter().any(ends)
     }
 

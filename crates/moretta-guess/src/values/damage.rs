@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use moretta_core::hierarchy::parse_number;
 
-/// Whether a spreadsheet took a number's decimal point for a separator of thousands: `4.222.835.382.315.940`. Five groups
-/// are more than any amount of money has.
+/// Whether a spreadsheet took a number's decimal point for a separator of thousands: `4.222.835.382.315.940`. Five
+/// groups are more than any amount of money has.
 pub(crate) fn is_regrouped(text: &str) -> bool {
     let unsigned = text.trim().trim_start_matches('-');
     ['.', ','].iter().any(|separator| {

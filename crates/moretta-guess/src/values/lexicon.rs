@@ -1,7 +1,7 @@
 //! Words by which values are recognized: frequent names of persons, titles, and parts of names of illnesses.
 //!
-//! A name is recognized by the names it is mixed with: a column of names has some of the most frequent ones, a column of
-//! occupations or towns has hardly any. So the lists are short.
+//! A name is recognized by the names it is mixed with: a column of names has some of the most frequent ones, a column
+//! of occupations or towns has hardly any. So the lists are short.
 
 /// Frequent first names of several languages, sorted.
 #[rustfmt::skip]
@@ -145,8 +145,8 @@ pub(super) fn is_folded_name(text: &str) -> bool {
     }) && (1..=2).contains(&words)
 }
 
-/// Whether texts, with their numbers of records, are names of persons. The fewer there are, the more of them must be known:
-/// a few towns and colors are names, too. Of many names most are rare, but those of most records are known.
+/// Whether texts, with their numbers of records, are names of persons. The fewer there are, the more of them must be
+/// known: a few towns and colors are names, too. Of many names most are rare, but those of most records are known.
 pub(super) fn are_names(values: &[(&str, u64)]) -> bool {
     let share =
         |test: fn(&str) -> bool| values.iter().filter(|(text, _)| test(text)).count() as f64 / values.len() as f64;

@@ -237,7 +237,10 @@ impl Shape {
         if lexicon::are_names(values) {
             return Self::Names;
         }
-        if sentences && present >= ENOUGH && texts.len() as u64 >= present / 2 {
+        // Stock phrases repeat, but what is written about one person occurs once; long names of categories do not.
+        let once = values.iter().filter(|(_, records)| *records == 1).count();
+        let is_written = texts.len() as u64 >= present / 2 || (once >= ENOUGH as usize && once * 4 >= texts.len());
+        if sentences && present >= ENOUGH && is_written {
             return Self::FreeText;
         }
         Self::Texts

@@ -19,7 +19,8 @@ pub(crate) struct Numbers {
     pub fine: f64,
     /// Mean over the records.
     pub mean: f64,
-    /// Whether more numbers between the frequent ones are absent than chance explains: they are codes, not measurements.
+    /// Whether more numbers between the frequent ones are absent than chance explains: they are codes, not
+    /// measurements.
     pub has_gaps: bool,
     /// Whether a frequent number is far beyond all others, such as 97 for "does not apply".
     pub has_outlier: bool,
@@ -65,9 +66,10 @@ impl Numbers {
 }
 
 /// Compares the numbers that occur with those that would occur if the records of each ten neighbors were spread evenly
-/// over them. Only tens with at least ten records count, and they must be three and hold half of the records, or nothing
-/// follows.
-/// Amounts rounded to tens or thousands are counted in these units. The lowest number does not count: many amounts are 0.
+/// over them. Only tens with at least ten records count, and they must be three and hold half of the records, or
+/// nothing follows.
+/// Amounts rounded to tens or thousands are counted in these units. The lowest number does not count: many amounts are
+/// 0.
 fn has_gaps(numbers: &[(f64, u64)]) -> bool {
     const TEN: f64 = 10.0;
     /// Share of the expected numbers: of evenly spread ones, hardly ever fewer than 80 % occur.

@@ -135,7 +135,8 @@ pub(crate) fn has_form_of_id(text: &str) -> bool {
         && text.bytes().filter(u8::is_ascii_digit).count() >= 2
 }
 
-/// Up to four letters, and a number of at least two digits: `P100`, `PAT-0012`. Codes of categories have this form, too.
+/// Up to four letters, and a number of at least two digits: `P100`, `PAT-0012`. Codes of categories have this form,
+/// too.
 pub(crate) fn is_prefixed_number(text: &str) -> bool {
     let rest = text.trim().trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let letters = text.trim().len() - rest.len();

@@ -18,8 +18,8 @@
 //! the column. This was preferred to sorting packed keys or hashing them: the array of a column fits the cache, the
 //! partition of a prefix is shared by all sets that extend it, and rows that are alone are never read again.
 //!
-//! Cost: O(rows) per column and at most that: rows alone under the first columns are skipped. Memory: 4 bytes per row and
-//! column; a request takes 8 bytes per row and 16 bytes per value of its largest column.
+//! Cost: O(rows) per column and at most that: rows alone under the first columns are skipped. Memory: 4 bytes per row
+//! and column; a request takes 8 bytes per row and 16 bytes per value of its largest column.
 
 mod partition;
 #[cfg(test)]
@@ -69,8 +69,8 @@ impl ColumnSets {
         }
     }
 
-    /// Records as texts, such as the first ones of a file. Missing cells of a short row count as empty, cells behind the
-    /// last column are ignored.
+    /// Records as texts, such as the first ones of a file. Missing cells of a short row count as empty, cells behind
+    /// the last column are ignored.
     pub fn of_rows(columns: usize, rows: &[Vec<String>]) -> Self {
         let column = |index: usize| {
             let mut known: HashMap<&str, u32> = HashMap::new();
@@ -124,8 +124,8 @@ impl ColumnSets {
         unique
     }
 
-    /// Whether a value of `from` determines the value of `to`: no two records that are equal in `from` differ in `to`. A
-    /// column with a different value in every record determines all others.
+    /// Whether a value of `from` determines the value of `to`: no two records that are equal in `from` differ in `to`.
+    /// A column with a different value in every record determines all others.
     pub fn determines(&self, from: usize, to: usize) -> bool {
         self.determines_in(from, to, self.rows())
     }

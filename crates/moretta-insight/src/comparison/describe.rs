@@ -32,6 +32,15 @@ pub fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     all.into_iter().filter_map(|(what, figure)| Some(Verdict { what, who: who(comparison, &figure)? })).collect()
 }
 
+/// `8,376 records`, or `8,376 records of 1,152 persons`
+pub fn size(comparison: &Comparison) -> String {
+    let records = counted(comparison.records, "record", "records");
+    match comparison.persons {
+        Some(persons) => format!("{records} of {}", counted(persons, "person", "persons")),
+        None => records,
+    }
+}
+
 fn named(name: &str) -> &'static Figure {
     FIGURES.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("there is no figure `{name}`"))
 }
@@ -57,9 +66,16 @@ fn who(comparison: &Comparison, figure: &Figure) -> Option<String> {
     (!parts.is_empty()).then(|| parts.iter().map(part).collect::<Vec<_>>().join("; "))
 }
 
-/// Caveats: how errors were counted, which methods were stopped, what is missing.
+/// Caveats: what is counted, how errors were counted, which methods were stopped, what is missing.
 pub fn caveats(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
+    if comparison.persons.is_some() {
+        sentences.push(
+            "k, the other models and the smallest group count persons; losses, errors, queries and suppressed records count \
+             records."
+                .to_owned(),
+        );
+    }
     if let (Some(tested), Some(errors)) = (comparison.tested, comparison.errors) {
         let spread = comparison.spread;
         let part = |name: &str, value: f64, spread: Option<f64>| {

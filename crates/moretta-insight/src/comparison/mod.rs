@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use crate::evaluate::{Errors, Spread, queries};
 
 pub use self::{
-    describe::{Verdict, caveats, verdicts},
+    describe::{Verdict, caveats, size, verdicts},
     figures::{FIGURES, Figure, Unit},
 };
 
@@ -69,6 +69,9 @@ pub fn name(method: &str, k: Option<u64>) -> String {
 pub struct Comparison {
     /// Records of the table.
     pub records: u64,
+    /// Persons of the table, if k and the models count persons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persons: Option<u64>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Requested number of queries of each kind.

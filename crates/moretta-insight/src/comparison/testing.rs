@@ -41,6 +41,7 @@ pub fn comparison() -> Comparison {
     let errors = Errors { raw: 0.17, released: 0.2, root: 0.25, removed: None };
     Comparison {
         records: 30_162,
+        persons: None,
         seed: 0,
         queries: 1000,
         summed: Some("age".to_owned()),

@@ -1,7 +1,7 @@
 //! The boxes of a release's groups, and a tree that finds the boxes around a point or across a region.
 //!
-//! A box has one [`CodeSet`] per column: the codes, in a common domain, of the values that its label covers. The tree is
-//! a bounding volume hierarchy: the groups are halved by the middle of their boxes in the column where these middles
+//! A box has one [`CodeSet`] per column: the codes, in a common domain, of the values that its label covers. The tree
+//! is a bounding volume hierarchy: the groups are halved by the middle of their boxes in the column where these middles
 //! are spread most, down to [`LEAF_GROUPS`], and a node has the bounds of the boxes below.
 //!
 //! Cost: O(groups log groups) to build. A query visits the nodes whose bounds it touches: few if boxes are small, all

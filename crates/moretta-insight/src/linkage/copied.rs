@@ -1,9 +1,9 @@
 //! Values that every release copies unchanged: sensitive, class and insensitive columns. They link the records of one
 //! release with those of another.
 //!
-//! Records are linked by the text of the copied cells, not by its meaning: `HIV` and `hiv` are one value for the models,
-//! but a recipient sees which of the two a record has, in every release. So combinations of texts are numbered here, and
-//! each number has a variant of the profile that the models are bound to.
+//! Records are linked by the text of the copied cells, not by its meaning: `HIV` and `hiv` are one value for the
+//! models, but a recipient sees which of the two a record has, in every release. So combinations of texts are numbered
+//! here, and each number has a variant of the profile that the models are bound to.
 //!
 //! Moretta itself writes the same texts to CSV and Parquet. Other programs may have written `1` as `1.0` in one of the
 //! releases since. So a column whose texts differ between the releases is linked by its values. Then the spelling does

@@ -41,8 +41,8 @@ impl<'a> ReadRelease<'a> {
             let read = |label: u32| {
                 let text = own.domain.text(label);
                 if text == ROOT_LABEL {
-                    // One code more than the domain has stands for values that no other label covers. Otherwise, without
-                    // the original, a label around all values that are printed would equal `*`.
+                    // One code more than the domain has stands for values that no other label covers. Otherwise,
+                    // without the original, a label around all values that are printed would equal `*`.
                     return Ok(CodeSet::Range(0, column.domain.len() as u32));
                 }
                 CodeSet::of(reader.codes_inside(text)).ok_or_else(|| LinkageError::Label {

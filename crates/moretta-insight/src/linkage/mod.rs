@@ -17,18 +17,18 @@
 //!
 //! The attacker knows the quasi-identifiers of a person (the *target*) and that the person is in every release.
 //!
-//! - The *candidates* of a target in a release are the records whose printed cells all contain the target's values. Boxes
-//!   may overlap, and a suppressed record (`*`) is a candidate of every person, so candidates can come from several
-//!   groups.
-//! - Sensitive, class and insensitive columns are copied unchanged. So a candidate of one release can be the target only
-//!   if every other release has a candidate with the same combination of copied texts.
-//! - The *joint group* of a target is the multiset intersection of its candidates over all releases: each combination of
-//!   copied values, as often as in the release where it is rarest among the candidates. In the example: HIV, once. No
-//!   more people than that can be candidates in all releases. For a single release with disjoint boxes, it is the
+//! - The *candidates* of a target in a release are the records whose printed cells all contain the target's values.
+//!   Boxes may overlap, and a suppressed record (`*`) is a candidate of every person, so candidates can come from
+//!   several groups.
+//! - Sensitive, class and insensitive columns are copied unchanged. So a candidate of one release can be the target
+//!   only if every other release has a candidate with the same combination of copied texts.
+//! - The *joint group* of a target is the multiset intersection of its candidates over all releases: each combination
+//!   of copied values, as often as in the release where it is rarest among the candidates. In the example: HIV, once.
+//!   No more people than that can be candidates in all releases. For a single release with disjoint boxes, it is the
 //!   target's group.
-//! - Few people are suppressed, so an attacker may ignore suppressed records and is right about all other people. So each
-//!   target has a second joint group without them; with them where a release has no other candidate, because the target
-//!   must be suppressed there. It does not count if it is empty.
+//! - Few people are suppressed, so an attacker may ignore suppressed records and is right about all other people. So
+//!   each target has a second joint group without them; with them where a release has no other candidate, because the
+//!   target must be suppressed there. It does not count if it is empty.
 //! - The policy's models judge both joint groups of every target, as they judge the groups of one release; both must
 //!   satisfy them. A model that assumes fewer columns to be known (a template, LKC-privacy) gets joint groups by these
 //!   columns only.
@@ -38,8 +38,8 @@
 //! about who else must be in which group may learn more. So a joint group with fewer than k records or l values is a
 //! violation, and the absence of violations is no proof. Shares (templates, t-closeness) are those of the joint group.
 //!
-//! The order of the records is not considered: a profile has none. Releases in the order of their original have the same
-//! person in the same row, and no joint group protects them.
+//! The order of the records is not considered: a profile has none. Releases in the order of their original have the
+//! same person in the same row, and no joint group protects them.
 //!
 //! # Targets
 //!

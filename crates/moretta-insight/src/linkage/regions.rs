@@ -97,7 +97,8 @@ struct Walk<'a, 't> {
     /// Number of intersections that are still allowed.
     steps: u64,
     hasher: DefaultHashBuilder,
-    /// Hashes of the regions found. Two of five million regions have the same hash with a probability below 1 in a million.
+    /// Hashes of the regions found. Two of five million regions have the same hash with a probability below 1 in a
+    /// million.
     known: HashSet<u64>,
     /// Regions to be judged.
     waiting: Vec<Vec<CodeSet>>,

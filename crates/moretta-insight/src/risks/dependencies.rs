@@ -1,12 +1,12 @@
 //! Columns that say the same as others: constant, duplicated, or determined by another column.
 //!
-//! A column *determines* another if no two records that are equal in it differ in the other. That is not reported where it
-//! says nothing: a column with a different value in every record determines all others, because no value occurs twice, and
-//! an id with a few repeated values determines most of them by chance. Each repetition of a value is a trial that an
-//! independent column would pass with the probability that two random records are equal in it (1 - separation). A
-//! dependency is reported if all trials together would be passed with a probability below [`MAX_CHANCE`]. The most frequent
-//! value is not tried: often it is the missing one (those without a passport are children and have no maiden name), and one
-//! value says nothing about the others.
+//! A column *determines* another if no two records that are equal in it differ in the other. That is not reported where
+//! it says nothing: a column with a different value in every record determines all others, because no value occurs
+//! twice, and an id with a few repeated values determines most of them by chance. Each repetition of a value is a trial
+//! that an independent column would pass with the probability that two random records are equal in it (1 - separation).
+//! A dependency is reported if all trials together would be passed with a probability below [`MAX_CHANCE`]. The most
+//! frequent value is not tried: often it is the missing one (those without a passport are children and have no maiden
+//! name), and one value says nothing about the others.
 //!
 //! Two columns that determine each other divide the records alike: they are duplicates. Of a chain such as
 //! `CITY -> COUNTY -> STATE`, the step from first to last follows from the others and is not repeated.
@@ -47,8 +47,8 @@ pub(super) struct Determined {
 }
 
 impl Determined {
-    /// Compares pairs of columns. `tallies` has the groups of each column; `max_pairs` is the number of pairs that may be
-    /// compared over all rows. Of more pairs, those that the first rows do not refute are compared, and of these the
+    /// Compares pairs of columns. `tallies` has the groups of each column; `max_pairs` is the number of pairs that may
+    /// be compared over all rows. Of more pairs, those that the first rows do not refute are compared, and of these the
     /// first. Pairs that are not compared are treated as independent.
     pub(super) fn of(sets: &ColumnSets, tallies: &[Tally], max_pairs: u64) -> Self {
         let width = tallies.len();

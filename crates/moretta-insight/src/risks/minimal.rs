@@ -1,9 +1,9 @@
 //! Counts all sets of columns, size by size, and finds the records for which a set is minimal.
 //!
-//! The sets of one size are the leaves of a tree of prefixes. Each prefix has the partition of the rows that are not yet
-//! alone, which its extensions refine. A row that becomes alone with the last column has no smaller set inside if it is
-//! not alone in any other set of one column less; these rows are kept as bits from the previous size. (A row that is
-//! alone in a smaller set is alone in every set around it, so sets of one column less suffice.)
+//! The sets of one size are the leaves of a tree of prefixes. Each prefix has the partition of the rows that are not
+//! yet alone, which its extensions refine. A row that becomes alone with the last column has no smaller set inside if
+//! it is not alone in any other set of one column less; these rows are kept as bits from the previous size. (A row that
+//! is alone in a smaller set is alone in every set around it, so sets of one column less suffice.)
 //!
 //! Columns are sorted by falling number of values: prefixes then leave few rows, and the arrays of leaves are small.
 //! Threads share the tree; all results are sums or in the order of the tree, so they do not depend on threads.
@@ -147,7 +147,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Counts all sets of up to `sizes` columns and judges which are minimal, and the pairs of the first `paired` columns.
+    /// Counts all sets of up to `sizes` columns and judges which are minimal, and the pairs of the first `paired`
+    /// columns.
     pub(super) fn run(&self, paired: usize, sizes: usize) -> Result<Levels, Interrupted> {
         let planned = (3..=sizes).map(|size| self.count_sets(size, u64::MAX)).sum::<u64>();
         self.of.store((self.width() + paired * paired.saturating_sub(1) / 2) as u64 + planned, Relaxed);
@@ -189,7 +190,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Counts the sets that extend a prefix. `left_out` has the groups of one row in the prefix, which the partition lacks.
+    /// Counts the sets that extend a prefix. `left_out` has the groups of one row in the prefix, which the partition
+    /// lacks.
     fn extensions(&self, prefix: &[usize], partition: &Partition, left_out: Tally) -> Vec<SetCount> {
         let (search, missing) = (self.search, self.size - prefix.len());
         let next = prefix.last().map_or(0, |last| last + 1)..(self.width + 1).saturating_sub(missing);

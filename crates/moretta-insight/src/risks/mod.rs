@@ -2,14 +2,14 @@
 //!
 //! For every column, every pair and all columns together ([`Figures`], Motwani and Xu 2007): a *group* is the records
 //! with equal values in the columns, a missing value being a value like any other. *Distinction* is groups / records,
-//! *separation* is the share of pairs of records that differ; a record that is *alone* in its group is found by everyone
-//! who knows these values of a person.
+//! *separation* is the share of pairs of records that differ; a record that is *alone* in its group is found by
+//! everyone who knows these values of a person.
 //!
-//! A *minimal unique set* of a record (minimal sample unique; Elliot, Manning, Ford 2002, "SUDA") is a set of columns in
-//! which it is alone, while it is not in any smaller part of the set. Few columns are easily known by chance, so of `M`
-//! columns a minimal unique set of `k` scores `(M - k)!`. The score of a record is the sum of its sets; the contribution
-//! of a column is the share of the sum of all scores that sets with this column have. Each set counts for all its
-//! columns, so contributions do not add up to 1.
+//! A *minimal unique set* of a record (minimal sample unique; Elliot, Manning, Ford 2002, "SUDA") is a set of columns
+//! in which it is alone, while it is not in any smaller part of the set. Few columns are easily known by chance, so of
+//! `M` columns a minimal unique set of `k` scores `(M - k)!`. The score of a record is the sum of its sets; the
+//! contribution of a column is the share of the sum of all scores that sets with this column have. Each set counts for
+//! all its columns, so contributions do not add up to 1.
 //!
 //! ```text
 //! record  town  sex  age    minimal unique sets      score
@@ -19,17 +19,17 @@
 //!   4     Oslo   m    41    {age}                    2
 //! ```
 //!
-//! (With M = 3, a set of one column scores 2 and a set of two columns 1.) Record 1 is also alone in {town, sex}, but that
-//! set is not minimal. The sum of the scores is 6; age is in {town, age} and {age}, so its contribution is 3 / 6.
+//! (With M = 3, a set of one column scores 2 and a set of two columns 1.) Record 1 is also alone in {town, sex}, but
+//! that set is not minimal. The sum of the scores is 6; age is in {town, age} and {age}, so its contribution is 3 / 6.
 //!
 //! How: level by level. `minimal.rs` groups the distinct rows by every set of one column, of two, of three, .. If a
-//! column of a set determines another one of it, the set without the other makes the same groups, so it is minimal for no
-//! record: it is skipped. `dependencies.rs` finds these columns, which are also reported.
+//! column of a set determines another one of it, the set without the other makes the same groups, so it is minimal for
+//! no record: it is skipped. `dependencies.rs` finds these columns, which are also reported.
 //!
 //! Work limit: the rows of the table times the sets to count, [`Limits::work`]. If the sets of a size cannot all be
-//! counted, that size and all larger ones are left out, because the figures of a part would look like those of the whole.
-//! Pairs are counted for up to 12 columns whatever the limit; of more columns, those with most distinct values have their
-//! pairs counted as far as the limit allows. What was left out is in [`Risks::left_out`].
+//! counted, that size and all larger ones are left out, because the figures of a part would look like those of the
+//! whole. Pairs are counted for up to 12 columns whatever the limit; of more columns, those with most distinct values
+//! have their pairs counted as far as the limit allows. What was left out is in [`Risks::left_out`].
 //!
 //! Cost: O(rows) per set, less where records are alone under a part of the set. Memory: the table as in
 //! [`column_sets`](crate::column_sets), and one bit per row and set of the previous size.
@@ -88,8 +88,8 @@ pub struct Limits {
     pub memory: Option<u64>,
 }
 
-/// Estimates the heap of an analysis beside the table, without the bits that [`Limits::memory`] limits: three partitions
-/// and an array of cells per thread, the numbers of sets by row, and the bits of single columns.
+/// Estimates the heap of an analysis beside the table, without the bits that [`Limits::memory`] limits: three
+/// partitions and an array of cells per thread, the numbers of sets by row, and the bits of single columns.
 pub fn analysis_bytes(size: &RowSize, threads: u64) -> u64 {
     let RowSize { rows, columns, values, .. } = *size;
     threads * (3 * 8 * rows + 16 * values.min(rows)) + 12 * rows + columns * rows / 8

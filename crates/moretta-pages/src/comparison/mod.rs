@@ -7,7 +7,7 @@ mod tests;
 
 use maud::{Markup, html};
 use moretta_core::{measure::MEASURES, policy::Policy, search::METHODS, text::listed};
-use moretta_insight::comparison::{Comparison, Figure, Row, RunResult, Unit, caveats, verdicts};
+use moretta_insight::comparison::{Comparison, Figure, Row, RunResult, Unit, caveats, size, verdicts};
 
 use crate::{
     chart::embedded,
@@ -51,7 +51,7 @@ fn found(comparison: &Comparison) -> Markup {
     html! {
         h2 #found {
             (counted(comparison.methods().len() as u64, "method", "methods")) " on "
-            (counted(comparison.records, "record", "records")) (at(comparison))
+            (size(comparison)) (at(comparison))
         }
         @if verdicts.is_empty() {
             p { "The methods do not differ in any figure." }
@@ -88,7 +88,8 @@ fn setup(comparison: &Comparison, policy: &Policy) -> Markup {
                 "Every method ran on the whole table under the same policy. Nothing was released. "
                 @if !comparison.ks().contains(&None) {
                     "Every combination of " (describe::listed(&describe::quasi_identifiers(policy), "and"))
-                    " had to be shared by at least k records."
+                    " had to be shared by at least k "
+                    @if comparison.persons.is_some() { "persons." } @else { "records." }
                 }
             }
             @if !guarantees.is_empty() || allowed > 0.0 {
@@ -206,12 +207,13 @@ fn measures(comparison: &Comparison, k: Option<u64>) -> Markup {
     let known = |name: &&str| rows.iter().any(|(_, found)| found.measures.get(name).is_some());
     let names: Vec<&str> = MEASURES.iter().map(|entry| entry.name).filter(known).collect();
     let some = |value: Option<f64>, text: fn(f64) -> String| value.map_or(NOTHING.to_owned(), text);
+    let smallest = if comparison.persons.is_some() { "Persons in the smallest group" } else { "Smallest group" };
     html! {
         table.compact.methods {
             thead { tr {
                 th scope="col" { "Method" }
                 @for name in &names { th.number scope="col" { code { (name) } } }
-                @for name in ["COUNT error, median", "SUM error, median", "Smallest group"] { th.number scope="col" { (name) } }
+                @for name in ["COUNT error, median", "SUM error, median", smallest] { th.number scope="col" { (name) } }
             } }
             tbody { @for (row, found) in rows { tr {
                 th scope="row" { (method(&row.method)) }

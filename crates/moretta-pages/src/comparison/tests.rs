@@ -54,6 +54,17 @@ fn without_a_class_there_is_nothing_about_errors() {
 }
 
 #[test]
+fn persons_are_named_where_they_are_counted() {
+    let mut counted = comparison();
+    let texts =
+        ["30,162 records of 9,000 persons", "the smallest group count persons", "Persons in the smallest group"];
+    assert!(texts.iter().all(|text| !page(&counted).contains(text)));
+    counted.persons = Some(9_000);
+    let page = page(&counted);
+    assert!(texts.iter().all(|text| page.contains(text)) && page.contains("had to be shared by at least k persons"));
+}
+
+#[test]
 fn rarest_values_are_not_named() {
     let page = page(&comparison_with_rarest());
     assert!(

@@ -1,7 +1,7 @@
 //! Kept columns: what an attacker finds who knows values that are released unchanged.
 
 use maud::{Markup, html};
-use moretta_core::schema::Role;
+use moretta_core::schema::{Role, Unit};
 use moretta_insight::{
     kept::{Kept, KeptColumn, KnownValues},
     report::Report,
@@ -34,7 +34,9 @@ fn finds(kept: &Kept) -> Markup {
     let names: Vec<&str> = kept.columns.iter().map(|column| column.name.as_str()).collect();
     html! {
         "An attacker who knows " (describe::all_listed(&names, "and")) " of a person finds the record, whatever was "
-        "generalized, if no other record has the same values: "
+        "generalized, if no "
+        @match kept.unit() { Unit::Records => "other record", Unit::Persons => "record of another person" }
+        " has the same values: "
         strong {
             "this holds for " (count(known.unique_rows)) " of " (counted(kept.rows, "record", "records")) " ("
             (percent(share(known.unique_rows, kept.rows))) ")"

@@ -1,6 +1,6 @@
 //! The report as a page for the person who approves the release. First, in plain words, what is to be signed: verdict,
-//! policy, guarantees and risk, loss, origin, signature. Technical figures are folded at the end: measures, groups, path,
-//! run, and the policy as it was written.
+//! policy, guarantees and risk, loss, origin, signature. Technical figures are folded at the end: measures, groups,
+//! path, run, and the policy as it was written.
 
 mod compared;
 mod groups;

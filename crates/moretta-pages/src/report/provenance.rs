@@ -39,7 +39,7 @@ pub(super) fn section(report: &Report) -> Markup {
                     "with another SHA-256 is another file."
                 }
                 p.note {
-                    "Keep this report with the original. Its statistics, its rows and the SHA-256 of the input are for the "
+                    "Keep this report with the original, and do not publish it with the release. Its statistics, its rows and the SHA-256 of the input are for the "
                     "one who approves the release: whoever knows all of the input but a few cells can guess these and "
                     "confirm the guess by the SHA-256."
                 }

@@ -28,6 +28,9 @@ pub(super) fn part(report: &Report) -> Markup {
             (describe::all_listed(&describe::quasi_identifiers(&report.policy), "and"))
             " of a person picks this person’s record. "
             (main_result(risk, report.privacy.smallest_group, report.policy.unit()))
+            @if report.kept.as_ref().is_some_and(|kept| kept.finds_many()) {
+                " An attacker who knows values that are released unchanged finds many more, see below."
+            }
         }
         (scrolling("Risk before and after", table(risk, report.policy.unit())))
         p.note { (population(report)) " Suppressed records count as one group." }

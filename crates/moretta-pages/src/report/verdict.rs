@@ -1,4 +1,5 @@
-//! The first section: whether the release satisfies the policy, and five key figures.
+//! The first section: whether the release satisfies the policy, what the guarantees do not cover, and key figures. It
+//! is green only if the policy is confirmed and unchanged columns single out few records.
 
 use maud::{Markup, html};
 use moretta_core::schema::Unit;
@@ -7,15 +8,16 @@ use moretta_insight::report::Report;
 use super::{kept, provenance};
 use crate::{
     describe,
-    numbers::{NOTHING, count, percent},
+    numbers::{NOTHING, count, counted, percent},
 };
 
 pub(super) fn section(report: &Report) -> Markup {
     let models = &report.privacy.models;
     let broken = models.iter().filter(|model| !model.holds).count();
     let is_confirmed = provenance::unconfirmed(report) == 0;
+    let exposed = report.kept.as_ref().filter(|kept| kept.finds_many());
     let class = match (models.is_empty(), broken) {
-        (false, 0) if is_confirmed => "verdict good",
+        (false, 0) if is_confirmed && exposed.is_none() => "verdict good",
         (false, 0) => "verdict open",
         _ => "verdict bad",
     };
@@ -25,10 +27,14 @@ pub(super) fn section(report: &Report) -> Markup {
                 h2 #verdict { "No guarantee was checked" }
                 p { "The report has no privacy model, so it gives no guarantee for this release." }
             } @else if broken == 0 {
-                @if is_confirmed {
-                    h2 #verdict { (mark(true)) " This release satisfies the policy" }
-                } @else {
-                    h2 #verdict { "This release satisfies a policy that is not confirmed" }
+                @match exposed {
+                    _ if !is_confirmed => h2 #verdict { "This release satisfies a policy that is not confirmed" },
+                    None => h2 #verdict { (mark(true)) " This release satisfies the policy" },
+                    Some(kept) => h2 #verdict {
+                        "This release satisfies a policy that lets "
+                        (percent(share(kept.together.unwrap_or_default().unique_rows, kept.rows)))
+                        " of the records be found"
+                    },
                 }
                 (satisfied(report))
             } @else {
@@ -40,7 +46,25 @@ pub(super) fn section(report: &Report) -> Markup {
             }
             (provenance::warning(report))
             (kept::warning(report))
+            (household_warning(report))
             (glance(report))
+            @if report.provenance.is_some() {
+                p.note { "Confidential: this report has figures of the original; keep it with the original. See Origin, below." }
+            }
+        }
+    }
+}
+
+/// Says how many records are at high risk only because another member of the household is found.
+fn household_warning(report: &Report) -> Markup {
+    let above = report.risk.household.map_or(0, |households| households.after.above_only_by_household);
+    html! {
+        @if above > 0 {
+            p.note.warning {
+                strong { "Households are found together. " }
+                (count(above)) " of " (counted(report.input.rows, "record has", "records have")) " a risk above " (percent(report.risk.threshold))
+                " because finding one member of a household finds all; k does not limit that."
+            }
         }
     }
 }

@@ -6,11 +6,11 @@ use anstyle::Style;
 use moretta_core::text::{count, counted, one_line};
 
 use moretta_insight::{
-    comparison::{Comparison, Figure, Row, Unit, caveats, verdicts},
+    comparison::{Comparison, Figure, Row, Unit, caveats, size, verdicts},
     tradeoff::wrapped,
 };
 
-use crate::summary::{FAINT, GOOD, file_name, records};
+use crate::summary::{FAINT, GOOD, file_name};
 
 const BEST: Style = Style::new().bold();
 /// Characters per line of a sentence.
@@ -18,7 +18,7 @@ const WIDTH: usize = 100;
 
 /// Returns the tables of all k, notes, and the best method for each figure.
 pub fn table(comparison: &Comparison) -> String {
-    let mut text = format!("{}; nothing is released\n", records(comparison.records));
+    let mut text = format!("{}; nothing is released\n", size(comparison));
     let figures = comparison.figures();
     for k in comparison.ks() {
         text.push('\n');

@@ -1,4 +1,5 @@
-//! CSV as it comes: delimiters, decimal marks, separators of thousands, files without a header, missing texts, formulas.
+//! CSV as it comes: delimiters, decimal marks, separators of thousands, files without a header, missing texts,
+//! formulas.
 //!
 //! The same people are written in every dialect by a writer of the test. The releases, read by a reader of the test and
 //! with their numbers in plain notation, must be those of the plain file.

@@ -2,7 +2,8 @@
 
 use crate::folder::{Folder, real_data};
 
-/// A province and a region with the name of their town, a repeated row, a root that is not `*`, and names of the levels.
+/// A province and a region with the name of their town, a repeated row, a root that is not `*`, and names of the
+/// levels.
 const TOWNS: &str = "\
 town;province;region;country
 Parma;Parma;Emilia;Italia

@@ -225,6 +225,7 @@ fn other_requests_count_persons() {
     assert_eq!(last["anonymity"], 60, "all persons in one group");
     let compared = folder.ok(&["compare", "visits.csv", "-p", "policy.toml", "--methods", "sweep,mondrian", "--json"]);
     let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(compared["persons"], 60);
     for row in compared["rows"].as_array().unwrap() {
         assert!((5..=60).contains(&row["smallest_group"].as_u64().unwrap()), "{row}");
     }
@@ -263,7 +264,8 @@ fn patients_of_synthea_are_in_groups_of_ten_persons() {
     }
 }
 
-/// A value that all records of a person repeat, and no other person has, finds the person, although no record is unique.
+/// A value that all records of a person repeat, and no other person has, finds the person, although no record is
+/// unique.
 #[test]
 fn a_pseudonym_in_a_kept_column_is_refused() {
     let folder = folder();

@@ -93,8 +93,8 @@ fn policy(method: &str, [age, born, zip, region]: &[&str; 4], suppressed: f64) -
     )
 }
 
-/// The rare names that occur in a text as words: neither a letter, a digit nor a decimal point is next to them. `7` is a
-/// count too, so it is a name only after the bracket of an interval or an arrow.
+/// The rare names that occur in a text as words: neither a letter, a digit nor a decimal point is next to them. `7` is
+/// a count too, so it is a name only after the bracket of an interval or an arrow.
 fn named(text: &str) -> Vec<&'static str> {
     let part_of_word = |c: char| c.is_alphanumeric() || c == '.';
     let is_named = |name: &&str| {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::text::{counted, shown};
 
-/// A reading that another file would not need. `Display` is the sentence for people; it shows one label at most, like an
-/// error, because a table of records may be given as a hierarchy.
+/// A reading that another file would not need. `Display` is the sentence for people; it shows one label at most, like
+/// an error, because a table of records may be given as a hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileNote {

@@ -36,7 +36,8 @@ pub(super) fn suppressed_groups(
     suppressed
 }
 
-/// The smallest tuple of each group: the order in which [`suppressed_by`](crate::recoding::suppressed_by) numbers groups.
+/// The smallest tuple of each group: the order in which [`suppressed_by`](crate::recoding::suppressed_by) numbers
+/// groups.
 fn first_tuples(merged: &MergedTuples, groups: &RowGroups) -> Vec<u32> {
     let mut tuples = vec![u32::MAX; groups.sizes.len()];
     for (&group, tuple) in groups.ids.iter().zip(&merged.first_tuples) {

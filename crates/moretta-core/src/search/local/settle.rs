@@ -27,7 +27,8 @@ use crate::{
 /// Groups between two checks for a stop.
 const BATCH: usize = 64;
 
-/// Maximum records of a group that may be dissolved, as a multiple of the minimum; larger ones are not worth the search.
+/// Maximum records of a group that may be dissolved, as a multiple of the minimum; larger ones are not worth the
+/// search.
 const MAX_DISSOLVED: u64 = 4;
 
 /// Number of no group.

@@ -18,9 +18,9 @@
 //! 3. The method runs again without them, and `settle.rs` moves records between groups and the suppressed ones. This is
 //!    repeated while the loss falls clearly; the best result is kept.
 //!
-//! Guarantees: at most `max_suppressed` records are suppressed; together they satisfy every model, or none is; the loss,
-//! by the method's metric with suppressed records at full loss, is never above that of the first run. Cost: that of at
-//! most [`MAX_RUNS`] more runs, and one search of the tree over the boxes per part of a group.
+//! Guarantees: at most `max_suppressed` records are suppressed; together they satisfy every model, or none is; the
+//! loss, by the method's metric with suppressed records at full loss, is never above that of the first run. Cost: that
+//! of at most [`MAX_RUNS`] more runs, and one search of the tree over the boxes per part of a group.
 
 use rayon::prelude::*;
 

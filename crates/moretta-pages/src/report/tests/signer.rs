@@ -2,6 +2,7 @@
 
 use moretta_core::{engine::ReleaseFile, schema::Role};
 use moretta_insight::{
+    household::{HouseholdRisk, Households},
     kept::{Kept, KeptColumn, KnownValues},
     provenance::Provenance,
     statistics::{BeforeAfter, Correlation, NumberStatistics, Statistics},
@@ -39,6 +40,8 @@ fn exact_values_are_warned_of_above_the_signature() {
     let warning = shown.find("These guarantees do not cover values that are released exactly.").unwrap();
     assert!(warning < shown.find("Approved by").unwrap());
     for part in [
+        "This release satisfies a policy that lets 35.9 % of the records be found",
+        "An attacker who knows values that are released unchanged finds many more, see below.",
         "An attacker who knows income and diagnosis of a person finds the record",
         "this holds for 718 of 2,000 records (35.9 %)",
         "incomeinsensitive, exact21554 (2.7 %)502 (25.1 %)",
@@ -49,10 +52,26 @@ fn exact_values_are_warned_of_above_the_signature() {
     let none = KnownValues { distinct: 54, unique_rows: 0, rows_below_k: 24 };
     let none_found = Kept { together: Some(none), ..kept(true) };
     report.kept = Some(none_found);
-    assert!(!text(&render(&report, "x.csv")).contains("These guarantees do not cover"), "no record is found");
+    let page = render(&report, "x.csv");
+    assert!(!text(&page).contains("These guarantees do not cover"), "no record is found");
+    assert!(page.contains("verdict good") && !text(&page).contains("finds many more"));
     report.kept = Some(kept(false));
     let shown = text(&render(&report, "x.csv"));
     assert!(!shown.contains("These guarantees do not cover") && shown.contains("it lists none"), "{shown}");
+}
+
+/// The highest risk by quasi-identifiers says nothing of members of a household who are found together.
+#[test]
+fn households_are_warned_of_above_the_key_figures() {
+    let mut report = demo();
+    let risk = |above_only_by_household| HouseholdRisk { mean: 0.28, expected: 12.0, above_only_by_household };
+    report.risk.household = Some(Households { before: risk(0), after: risk(1_657) });
+    let shown = text(&render(&report, "x.csv"));
+    let warning =
+        shown.find("Households are found together. 1,657 of 2,000 records have a risk above 10.0 %").expect(&shown);
+    assert!(warning < shown.find("Mean risk by household").unwrap());
+    report.risk.household = Some(Households { before: risk(9), after: risk(0) });
+    assert!(!text(&render(&report, "x.csv")).contains("Households are found together"));
 }
 
 #[test]
@@ -73,6 +92,7 @@ fn origin_and_unconfirmed_guesses_are_shown() {
         "This release satisfies a policy that is not confirmed",
         "3 lines are still marked CONFIRM",
         "confirm the guess by the SHA-256",
+        "Confidential: this report has figures of the original",
         "Made on 2026-11-18 20:15 UTC by moretta 9.9",
         "people-2.parquet",
         &"c".repeat(64),

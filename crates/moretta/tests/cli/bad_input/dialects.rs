@@ -1,4 +1,5 @@
-//! Tables in a dialect that the policy does not declare, and `[input]` and `[release]` sections that contradict themselves.
+//! Tables in a dialect that the policy does not declare, and `[input]` and `[release]` sections that contradict
+//! themselves.
 
 use super::{Case, add, case, people};
 

@@ -1,6 +1,6 @@
-//! An attacker who holds several releases and claims diagnoses. It shares no definition with `moretta linkage`: it keeps,
-//! for each person, the released records that fit and are not suppressed, and crosses out those whose copied values do
-//! not occur in every release.
+//! An attacker who holds several releases and claims diagnoses. It shares no definition with `moretta linkage`: it
+//! keeps, for each person, the released records that fit and are not suppressed, and crosses out those whose copied
+//! values do not occur in every release.
 
 use std::collections::BTreeSet;
 

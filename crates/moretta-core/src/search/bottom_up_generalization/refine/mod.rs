@@ -65,8 +65,8 @@ const WEIGHTS: [ClassAndPrecision; CHAINS as usize] = [
 /// rounds. Not tuned.
 const TUPLES_PER_ROUND: u64 = 100_000;
 /// The same for small tables, in reads of every tuple: without it, 200 records with a template and a suppression budget
-/// took 500 reads per round. A round takes about 13 with k-anonymity and 60 to 90 with a template alone (measured on 200
-/// records).
+/// took 500 reads per round. A round takes about 13 with k-anonymity and 60 to 90 with a template alone (measured on
+/// 200 records).
 const READS_PER_ROUND: u64 = 100;
 /// A chain ends after `rounds / PATIENCE + MIN_PATIENCE` rounds without a better result. Not tuned.
 const PATIENCE: u64 = 3;
