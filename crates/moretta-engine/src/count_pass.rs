@@ -175,8 +175,8 @@ fn merge_all(
 
 /// Removes the apostrophes before formulas, unless a text would occur twice: a release never has it both ways.
 fn remove_guards(values: &mut [Box<str>]) {
-    let is_bare = |value: &&Box<str>| unguarded(value).len() == value.len();
-    let bare: HashSet<Box<str>> = values.iter().filter(is_bare).cloned().collect();
+    let is_bare = |value: &str| unguarded(value).len() == value.len();
+    let bare: HashSet<Box<str>> = values.iter().filter(|value| is_bare(value)).cloned().collect();
     for value in values {
         let text = unguarded(value);
         if text.len() < value.len() && !bare.contains(text) {

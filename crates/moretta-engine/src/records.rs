@@ -201,8 +201,7 @@ impl CsvCells<'_> {
                 }
             }
             InputRecords::Arrow { batch_columns, .. } => {
-                for column in from..=to {
-                    let index = batch_columns[column];
+                for (column, &index) in (from..).zip(&batch_columns[from..=to]) {
                     if column > from {
                         out.push(writer.dialect.delimiter);
                     }
