@@ -125,6 +125,10 @@ impl<'a> Search<'a> {
 
     /// A pass over all boxes; keeps the bound if it is the best. `None` if the search is over.
     fn pass(&mut self, prices: &[f64], members: usize) -> Option<Pass> {
+        if let Some(stop) = self.observer.stop() {
+            self.best.stop = stop;
+            return None;
+        }
         let stop = || self.observer.stop().is_some();
         let work = self.budget.work.saturating_sub(self.work) / SHARES_PER_MOVE;
         let Some(pass) = boxes::pass(self.instance, prices, &Limits { work, members, stop: &stop }) else {
