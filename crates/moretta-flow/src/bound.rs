@@ -25,8 +25,8 @@ pub struct FindBound {
     pub policy: PathBuf,
     /// File, folder of files, or pattern of a release, whose loss is compared with the bound.
     pub released: Option<String>,
-    /// Limit of the search for a higher bound; by default its work is limited, so that the result does not depend on
-    /// the machine.
+    /// Limit of the search for a higher bound; by default its work is limited, so that the result is the same on every
+    /// machine.
     pub time_limit: Option<Duration>,
 }
 

@@ -28,7 +28,7 @@ use super::instance::Instance;
 /// A violated box.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Violated {
-    /// Its nodes.
+    /// One node per column.
     pub nodes: Box<[u32]>,
     /// Loss per record.
     pub cost: f64,
@@ -107,7 +107,7 @@ struct Part {
     top: f64,
 }
 
-/// What all tasks of a pass share.
+/// Data that all tasks of a pass share.
 struct Shared<'a> {
     instance: &'a Instance,
     prices: &'a [f64],

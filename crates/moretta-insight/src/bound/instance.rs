@@ -116,7 +116,7 @@ impl Instance {
         self.counts.len()
     }
 
-    /// Loss of a record of which nothing is disclosed.
+    /// Loss of a record with `*` in every column.
     pub fn max_cost(&self) -> f64 {
         self.columns.iter().map(|column| column.cost(0)).sum()
     }

@@ -75,8 +75,7 @@ pub const DEFAULT_WORK: u64 = 8_000_000_000;
 /// Share by which the figure is lowered: more than the rounding errors of a loss that is summed over 10 million groups.
 const ROUNDING: f64 = 1e-8;
 
-/// Maximum level vectors. The time depends on the boxes with k records, which nobody knows beforehand; with more level
-/// vectors than this, no table of the tests was finished. Not tuned.
+/// Maximum level vectors. With more, the search would exceed its work before the first bound. Not tuned.
 const MAX_VECTORS: f64 = 1e9;
 
 /// The lower bound on the loss of any release, beside the loss of one.

@@ -318,7 +318,7 @@ fn a_gap_is_rounded_up_and_a_bound_down() {
     assert_eq!(Certificate { bound: Some(0.0), ..found }.compare(Some(0.1)).gap, None);
 }
 
-/// A table of which the search takes several rounds.
+/// A table whose bound takes several rounds.
 fn larger() -> TestTable {
     let mut dice = Dice::new((0..4000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 16) as u16).collect());
     let rows: Vec<String> = (0..400)
