@@ -14,7 +14,7 @@ use moretta_papers::{
 use crate::{Run, data, mondrian::put_in_readme, write_growth, write_page};
 
 /// Columns and hierarchies with which ARX was measured.
-const ARX: SetUp = SetUp {
+pub const ARX: SetUp = SetUp {
     columns: &["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"],
     numbers: &[],
     ..MIXED

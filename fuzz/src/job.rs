@@ -16,9 +16,9 @@ use moretta_core::{
     schema::Kind,
 };
 use moretta_flow::{
-    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, ConvertHierarchy, Earlier, Evaluate, FindRisks,
-    FindTradeOff, FlowError, Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries, ReleaseOptions,
-    Resources, Session, SplitOptions, read_hierarchy,
+    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, ConvertHierarchy, Earlier, Evaluate, FindBound,
+    FindRisks, FindTradeOff, FlowError, Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries,
+    ReleaseOptions, Resources, Session, SplitOptions, read_hierarchy,
 };
 
 /// Limit of a search. A mutated policy may ask for billions of iterations; without a limit that would be no fault.
@@ -56,6 +56,8 @@ pub enum Job {
     Risks { input: &'static str },
     /// Lists inferences.
     Inferences { input: &'static str },
+    /// Proves a lower bound on the loss of any release.
+    Bound { input: &'static str },
     /// Follows a generalization path.
     Frontier { input: &'static str },
     /// Trains and tests a classifier.
@@ -213,6 +215,10 @@ impl Job {
                 let request = Inferences { input: input(name), policy, above: 0.5, max_listed: Some(20), output };
                 session.inferences(&request).map(|_| Answer::Done)
             }
+            Self::Bound { input: name } => {
+                let request = FindBound { input: input(name), policy, released: None, time_limit: Some(TIME_LIMIT) };
+                session.find_bound(&request).map(|_| Answer::Done)
+            }
             Self::Frontier { input: name } => {
                 let request = FindTradeOff { input: input(name), policy, seed: 1, output: OutputFile::default() };
                 session.find_trade_off(&request).map(|_| Answer::Done)
@@ -318,6 +324,7 @@ impl Job {
             }
             Self::Risks { input } => words(&["risks", input]),
             Self::Inferences { input } => words(&["inferences", input, "--policy", POLICY]),
+            Self::Bound { input } => words(&["bound", input, "--policy", POLICY, "--time-limit", &limit]),
             Self::Frontier { input } => words(&["frontier", input, "--policy", POLICY]),
             Self::Evaluate { input } => {
                 words(&["evaluate", input, "--policy", POLICY, "--folds", "2", "--seed", "1", "--time-limit", &limit])

@@ -20,7 +20,7 @@ pub trait Observer: Sync {
     /// `done` of `of` units of the current stage. Calls of several threads may arrive out of order.
     fn progress(&self, _done: u64, _of: u64) {}
 
-    /// Lowest objective value of the search so far.
+    /// Best value of the search so far: the lowest objective, or the highest bound.
     fn best(&self, _value: f64) {}
 
     /// Something the user should know, though the job goes on.
@@ -136,6 +136,8 @@ pub enum Stage {
     Linking,
     /// Records are grouped by sets of columns.
     Grouping,
+    /// A lower bound on the loss of any release is computed.
+    Bounding,
 }
 
 impl Stage {
@@ -151,6 +153,7 @@ impl Stage {
             Self::Asking => "asking",
             Self::Linking => "linking",
             Self::Grouping => "grouping",
+            Self::Bounding => "bounding",
         }
     }
 }
@@ -215,6 +218,8 @@ pub enum Note {
     },
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,
+    /// The search for a higher bound was interrupted; the best bound so far is reported.
+    BoundInterrupted,
     /// The comparison was interrupted; the release is still written.
     ComparisonInterrupted,
     /// The policy's method has no generalization path; another method's is shown.
@@ -318,6 +323,7 @@ impl fmt::Display for Note {
                 }
             ),
             Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
+            Self::BoundInterrupted => f.write_str("interrupted: reporting the best bound so far"),
             Self::ComparisonInterrupted => f.write_str("interrupted: comparison stopped; the release is written"),
             Self::NoPath { chosen, shown } => write!(
                 f,

@@ -38,6 +38,7 @@
 //! ```
 
 mod apply;
+mod bound;
 mod check;
 mod column_table;
 mod compare;
@@ -62,6 +63,7 @@ mod tradeoff;
 
 pub use self::{
     apply::Apply,
+    bound::FindBound,
     check::{Check, Checked},
     column_table::ConvertPolicy,
     compare::{Compare, ComparisonOutcome, JobResult, RunElsewhere},

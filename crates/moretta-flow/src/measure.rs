@@ -70,11 +70,11 @@ pub struct Queries {
 }
 
 /// An original and its release, read from files.
-struct OriginalAndRelease {
-    original: Profile,
-    file: Profile,
-    released: Released,
-    kept: Kept,
+pub(crate) struct OriginalAndRelease {
+    pub(crate) original: Profile,
+    pub(crate) file: Profile,
+    pub(crate) released: Released,
+    pub(crate) kept: Kept,
 }
 
 impl Session<'_> {
@@ -128,7 +128,8 @@ impl Session<'_> {
         })
     }
 
-    fn both(
+    /// Reads an original and its release.
+    pub(crate) fn both(
         &self,
         loaded: &LoadedPolicy,
         before: &LocalEngine,

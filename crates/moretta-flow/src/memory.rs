@@ -201,6 +201,24 @@ impl Session<'_> {
         )))
     }
 
+    /// Bytes of the heap after verification: counts, profile, recoding and the released table.
+    pub(crate) fn verified_bytes(&self, bound: &BoundPolicy<'_>, counts: &Counts) -> u64 {
+        let Ok(method) = method_of(bound.policy()) else { return counts.bytes() };
+        let release = ReleaseMemory::of(bound, counts, &method.memory(&Task::of(bound, 0)));
+        counts.bytes() + release.recoding + release.released
+    }
+
+    /// Bytes that the memory limit leaves for the boxes of a lower bound, if `beside` bytes are in use; a reason if not
+    /// even a bound without them fits.
+    pub(crate) fn bound_room(&self, profile: &Profile, beside: u64) -> Result<u64, String> {
+        let Some(limit) = self.memory_limit() else { return Ok(u64::MAX) };
+        let needed = process_bytes(beside + profile.bytes() + moretta_insight::bound::memory(profile));
+        if needed > limit {
+            return Err(format!("it takes about {}, and --memory is {}", size(needed, " "), size(limit, " ")));
+        }
+        Ok((limit - needed) / 7 * 6)
+    }
+
     /// Maximum number of intersections of boxes that the memory limit leaves room for.
     pub(crate) fn max_regions(&self, bound: &BoundPolicy<'_>, releases: &[LinkedSize]) -> u64 {
         let Some(limit) = self.memory_limit() else { return MAX_STEPS };

@@ -14,6 +14,7 @@ use moretta_core::{
     counts::{Counts, RecordOrder},
     engine::{Engine, Staged},
     hierarchy::Hierarchies,
+    measure::MeasureContext,
     observer::{Deadline, Note, Observer, Stage, Stop},
     policy::{BoundPolicy, PatternMatch, Policy},
     profile::Tables,
@@ -85,6 +86,8 @@ pub struct ReleaseOptions {
     pub at: Option<usize>,
     /// Whether the report has the measures of every step of the method's generalization path.
     pub path: bool,
+    /// Whether the report has a lower bound on the loss of any release.
+    pub bound: bool,
     /// Whether [`Session::release`] returns the recoding, for `apply`.
     pub recoding: bool,
 }
@@ -220,6 +223,11 @@ impl Session<'_> {
             let points = tradeoff::measured(&profile, policy, &outcome.path, &[], self.observer);
             report.path = points.ok_or_else(FlowError::interrupted)?;
             report.seconds.total = stopwatch.lap();
+        }
+        if options.bound {
+            let context = MeasureContext::of_recoding(policy, &profile, verified.released());
+            report.bound = Some(self.bound_of_release(&bound, &counts).compare_with(&context));
+            report.seconds.total += stopwatch.lap();
         }
         self.notes(loaded);
         let saved = || Saved::of(policy, &loaded.hierarchies, &profile, verified.recoding());

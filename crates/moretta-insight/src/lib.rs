@@ -1,5 +1,6 @@
 //! Analyses of a table or a release. Making a release does not need them.
 //!
+//! - [`bound`]: a proven lower bound on the loss of any release that satisfies a policy.
 //! - [`column_sets`]: the groups of a table under any set of its columns.
 //! - [`comparison`]: methods side by side for several k: loss, error, time and memory.
 //! - [`distribution`]: histograms of each column, before and after.
@@ -17,6 +18,7 @@
 //!
 //! Like the core, this crate does no I/O and never sees single records, only counts of equal ones.
 
+pub mod bound;
 pub mod column_sets;
 pub mod comparison;
 pub mod distribution;

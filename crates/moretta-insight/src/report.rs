@@ -23,6 +23,7 @@ use moretta_core::{
 use serde::{Serialize, Serializer};
 
 use crate::{
+    bound::Certificate,
     distribution::{self, Distribution},
     kept::Kept,
     linkage::Linkage,
@@ -83,6 +84,9 @@ pub struct Report {
     pub objectives: Vec<ObjectiveResult>,
     /// Information loss and other measures.
     pub measures: Measures,
+    /// The lower bound on the loss of any release, if requested; the caller fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Certificate>,
     /// Comparison of an applied recoding with a fresh search, if requested; the caller fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
@@ -370,6 +374,7 @@ impl Report {
             group_sizes: size_classes(&sizes, policy.privacy.k().unwrap_or(1)),
             objectives: policy.objectives().iter().map(objective_result).collect(),
             measures: Measures::of(&context),
+            bound: None,
             compared: None,
             linkage: None,
             columns: profile.columns().iter().enumerate().zip(distributions).map(column_loss).collect(),

@@ -1,5 +1,6 @@
 //! Definition of the command line. Doc comments of fields and variants are the help texts.
 
+mod bound;
 mod hierarchy;
 
 use std::{path::PathBuf, time::Duration};
@@ -7,9 +8,12 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand};
 use moretta_core::seed::Seed;
 
-pub use self::hierarchy::{
-    BuildKind, Builder, CalendarLevel, Delimiter, Hierarchy, HierarchyBuild, HierarchyCheck, HierarchyConvert,
-    HierarchyShow,
+pub use self::{
+    bound::Bound,
+    hierarchy::{
+        BuildKind, Builder, CalendarLevel, Delimiter, Hierarchy, HierarchyBuild, HierarchyCheck, HierarchyConvert,
+        HierarchyShow,
+    },
 };
 
 /// Anonymize tabular microdata and verify the released file
@@ -40,6 +44,8 @@ pub enum Command {
     Linkage(Linkage),
     /// Measure the information loss of a release
     Measure(Measure),
+    /// Prove how little information any release that satisfies a policy can lose
+    Bound(Bound),
     /// Compare COUNT and SUM answers of a release with the original
     Queries(Queries),
     /// Show the privacy-utility trade-off: information loss for each k
@@ -209,6 +215,9 @@ pub struct Anonymize {
     /// Stop the search after this time (60s, 5m, 1h) and release the best result so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
+    /// Also prove a lower bound on the loss of any release that satisfies the policy (see `moretta bound`)
+    #[arg(long)]
+    pub bound: bool,
     /// Earlier releases of the same records; refuse a release that violates the policy together with them
     ///
     /// An attacker who has several releases of one table learns more than from each. `moretta linkage` counts it. The

@@ -88,6 +88,7 @@ fn run(command: Command) -> Result<(), FlowError> {
         Command::Policy(arguments) => commands::policy::run(arguments),
         Command::Inferences(arguments) => commands::inferences::run(arguments),
         Command::Anonymize(arguments) => commands::anonymize::run(arguments),
+        Command::Bound(arguments) => commands::bound::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments),
         Command::Linkage(arguments) => commands::linkage::run(arguments),
         Command::Measure(arguments) => commands::measure::run(arguments),

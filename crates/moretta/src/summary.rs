@@ -13,6 +13,7 @@ use moretta_core::{
 use moretta_flow::Checked;
 use moretta_guess::Guesses;
 use moretta_insight::{
+    bound::Certificate,
     evaluate::{ERRORS, Errors, Tested, TestedRecords},
     household::Households,
     kept::Kept,
@@ -94,6 +95,9 @@ pub fn release(report: &Report, output: &Output) -> String {
     }
     text += &report.kept.as_ref().map_or(String::new(), tables::kept::lines);
     text += &losses(report);
+    if let Some(certificate) = &report.bound {
+        let _ = writeln!(text, "  bound  {}", certificate.sentence());
+    }
     if let Some(compared) = &report.compared {
         text += &self::compared(compared, &report.method);
     }
@@ -334,6 +338,16 @@ pub fn guesses(guesses: &Guesses, output: &Path) -> String {
         let _ =
             writeln!(text, "  {:<widest$}  {role:<16}  {FAINT}{}{FAINT:#}", shown(&guess.name), one_line(&guess.why));
     }
+    text
+}
+
+/// Returns the summary of `bound`.
+pub fn bound(certificate: &Certificate) -> String {
+    let mut text = format!("{}\n", certificate.sentence());
+    if certificate.bound.is_some() && (certificate.limited || certificate.stop != Stop::Finished) {
+        text += "  more time could raise the bound: use --time-limit\n";
+    }
+    let _ = writeln!(text, "  time   {:.2} s", certificate.seconds);
     text
 }
 

@@ -151,7 +151,7 @@ impl Observer for TerminalProgress {
 
     fn note(&self, note: &Note) {
         self.clear();
-        let again = matches!(note, Note::SearchInterrupted | Note::ComparisonInterrupted);
+        let again = matches!(note, Note::SearchInterrupted | Note::BoundInterrupted | Note::ComparisonInterrupted);
         let hint = if again { "; press Ctrl-C again to abort without output" } else { "" };
         summary::note(&format!("{note}{hint}"));
     }

@@ -70,6 +70,7 @@ pub fn policy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
         2 => vec![Job::Frontier { input: TABLE }],
         3 => vec![Job::Evaluate { input: TABLE }],
         4 => vec![compare(rng)],
+        5 => vec![Job::Bound { input: TABLE }],
         _ => vec![anonymize(rng, TABLE, "out.csv")],
     };
     Ok(inputs(stock, "policy.toml", Format::Toml, splice, jobs))

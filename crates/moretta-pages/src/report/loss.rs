@@ -4,13 +4,17 @@ use maud::{Markup, html};
 use moretta_core::{
     measure::MEASURES,
     objective::{Dispersion, LossMetric, ObjectiveKind},
+    observer::Stop,
 };
-use moretta_insight::report::{ColumnLoss, Report};
+use moretta_insight::{
+    bound::Certificate,
+    report::{ColumnLoss, Report},
+};
 
 use super::{histograms, statistics};
 use crate::{
     describe,
-    numbers::{figure, percent},
+    numbers::{counted, figure, percent},
     shell::{bar, head, in_code, number, scrolling, text, wide},
 };
 
@@ -22,11 +26,35 @@ pub(super) fn section(report: &Report) -> Markup {
                 "Share of its column’s range that a released cell spans, averaged over all records: 0\u{a0}% is as "
                 "precise as the original, 100\u{a0}% carries no information."
             }
+            @if let Some(certificate) = &report.bound { (bound(certificate)) }
             (scrolling("Loss by column", columns(&report.columns)))
             (histograms::part(report))
             (statistics::part(report))
         }
     }
+}
+
+/// The lower bound on the loss of any release, or why there is none.
+fn bound(certificate: &Certificate) -> Markup {
+    html! {
+        p {
+            b { (in_code(&sentence_case(&certificate.sentence()))) "." }
+            @if certificate.bound.is_some() {
+                " The bound holds for every release whose groups have at least "
+                (counted(certificate.k.unwrap_or(1), "record", "records"))
+                " and whose cells are nodes of these hierarchies, whatever made it."
+                @if certificate.limited || certificate.stop != Stop::Finished {
+                    " More time could raise it."
+                }
+            }
+        }
+    }
+}
+
+/// The sentence with a capital letter.
+fn sentence_case(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// All measures, for readers who know them.

@@ -60,6 +60,7 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
         recoding: Some(folder.join(RECODING)),
         at: None,
         time_limit: None,
+        bound: false,
         earlier: Vec::new(),
         if_linkable: None,
         resources: Resources::default(),

@@ -2,6 +2,7 @@
 
 pub mod anonymize;
 pub mod apply;
+pub mod bound;
 pub mod check;
 pub mod compare;
 pub mod demo;

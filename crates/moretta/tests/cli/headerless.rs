@@ -27,6 +27,8 @@ const COMMANDS: &[&str] = &[
     "anonymize people.csv -p policy.toml -o o.csv --earlier bare",
     "measure bare out.csv -p policy.toml",
     "measure people.csv bare -p policy.toml",
+    "bound bare -p policy.toml",
+    "bound people.csv -p policy.toml --released bare",
     "queries bare out.csv -p policy.toml",
     "queries people.csv bare -p policy.toml",
     "frontier bare -p policy.toml -o o.csv",

@@ -3,6 +3,7 @@
 mod adult;
 mod apply_compare;
 mod bad_input;
+mod bound;
 mod browser;
 mod columns;
 mod command_lines;

@@ -35,6 +35,8 @@ const COMMANDS: &[&[&str]] = &[
     &["check", "released.csv", "-p", "policy.toml", "--json"],
     &["measure", "people.csv", "released.csv", "-p", "policy.toml"],
     &["measure", "people.csv", "released.csv", "-p", "policy.toml", "--json"],
+    &["bound", "people.csv", "-p", "policy.toml"],
+    &["bound", "people.csv", "-p", "policy.toml", "--released", "released.csv", "--json"],
     &["queries", "people.csv", "released.csv", "-p", "policy.toml"],
     &["queries", "people.csv", "released.csv", "-p", "policy.toml", "--json"],
     &["linkage", "released.csv", "released.csv", "-p", "policy.toml"],
