@@ -15,6 +15,7 @@ use moretta_core::{counts::RecordOrder, observer::Observer};
 
 use super::{
     Job, PhaseObserver,
+    csv_sink::{self, EncodedRecords, Position, encoded_header, write_piece},
     decide::{DecidedPiece, for_each_piece},
     plan::OutColumn,
     random::SortKeys,
@@ -102,7 +103,7 @@ impl<'a> Renderer<'a> {
     /// Renders all records of a piece.
     fn render(&self, piece: &DecidedPiece<'_>, rendered: &mut Rendered) -> Result<(), EngineError> {
         let Job { plan, writer, .. } = self.job;
-        let Rendered { out, ends } = rendered;
+        let Rendered { out, ends, encoded } = rendered;
         out.clear();
         ends.clear();
         let mut cells =
@@ -122,7 +123,7 @@ impl<'a> Renderer<'a> {
             out.push(b'\n');
             ends.push(out.len());
         }
-        Ok(())
+        encoded.replace(piece, self.job, out, ends)
     }
 }
 
@@ -132,11 +133,12 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
     job.plan.check_labels_without_nul(job.source)?;
     let names = job.plan.names.iter().map(String::as_str);
     let header = if job.header { job.writer.header(names) } else { Vec::new() };
-    job.write_at(&header, 0)?;
-    let (renderer, header_bytes) = (Renderer::new(job), header.len() as u64);
+    csv_sink::check_labels(job, observer)?;
+    let position = Position::after_header(job, &encoded_header(job, &header)?)?;
+    let renderer = Renderer::new(job);
     match job.order {
-        RecordOrder::Input => write_in_order(&renderer, header_bytes, observer),
-        RecordOrder::Shuffled => write_shuffled(&renderer, header_bytes, observer),
+        RecordOrder::Input => write_in_order(&renderer, position, observer),
+        RecordOrder::Shuffled => write_shuffled(&renderer, position, observer),
     }
 }
 
@@ -146,20 +148,18 @@ struct Rendered {
     out: Vec<u8>,
     /// End of each record in `out`.
     ends: Vec<usize>,
+    encoded: EncodedRecords,
 }
 
-fn write_in_order(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
+fn write_in_order(renderer: &Renderer<'_>, position: Position, observer: &dyn Observer) -> Result<u64, EngineError> {
     let job = renderer.job;
-    let offset = Sequencer::new(header_bytes);
+    let position = Sequencer::new(position);
     let states = (0..job.options.threads).map(|_| Rendered::default()).collect();
-    let (_, records) = for_each_piece(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
+    let (_, records) = for_each_piece(job, states, observer, &[&position], |state: &mut Rendered, piece| {
         renderer.render(&piece, state)?;
-        let piece_offset = offset.in_order(piece.number, |offset| {
-            *offset += state.out.len() as u64;
-            Ok(*offset - state.out.len() as u64)
-        })?;
-        job.write_at(&state.out, piece_offset)
+        write_piece(job, &position, piece.number, &state.out)
     })?;
+    position.into_inner().finish(job)?;
     Ok(records)
 }
 
@@ -176,7 +176,7 @@ struct ScatterState {
 /// In a bucket, a record is its sort key (8 bytes), its length (4 bytes) and its bytes.
 const RECORD_HEADER_BYTES: usize = 12;
 
-fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
+fn write_shuffled(renderer: &Renderer<'_>, position: Position, observer: &dyn Observer) -> Result<u64, EngineError> {
     let job = renderer.job;
     let spill = job.spill();
     let buckets = spill.num_buckets();
@@ -209,7 +209,7 @@ fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
         }
         Ok(())
     })?;
-    let mut offsets = vec![header_bytes; buckets + 1];
+    let mut offsets = vec![position.offset(); buckets + 1];
     for bucket in 0..buckets {
         let size: u64 = states.iter().map(|state| state.sizes[bucket]).sum();
         offsets[bucket + 1] = offsets[bucket] + size;
@@ -220,7 +220,7 @@ fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
         }
     }
     drop(states);
-    gather(job, &spill, &offsets, &PhaseObserver { observer, phase: 1 })?;
+    gather(job, &spill, (position, &offsets), &PhaseObserver { observer, phase: 1 })?;
     Ok(records)
 }
 
@@ -234,10 +234,17 @@ struct GatherState {
     out: Vec<u8>,
 }
 
-/// Sorts the buckets and writes bucket `b` at offset `offsets[b]`.
-fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
+/// Sorts the buckets and writes bucket `b` at offset `offsets[b]`, or packs the buckets in order.
+fn gather(
+    job: &Job<'_>,
+    spill: &Spill,
+    (position, offsets): (Position, &[u64]),
+    observer: &dyn Observer,
+) -> Result<(), EngineError> {
     /// Bytes per write.
     const CHUNK_BYTES: usize = 1 << 20;
+    let is_packed = position.is_packed();
+    let position = Sequencer::new(position);
     let work = |state: &mut GatherState, bucket: usize| {
         let GatherState { bytes, order, out } = state;
         bytes.clear();
@@ -246,6 +253,13 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
             Ok(())
         })?;
         sort_records(bytes, order);
+        if is_packed {
+            position.in_order(bucket, |position| {
+                order.iter().try_for_each(|&(_, start)| position.pack(job, record_at(bytes, start)))
+            })?;
+            observer.progress(bucket as u64 + 1, spill.num_buckets() as u64);
+            return Ok(());
+        }
         let mut offset = offsets[bucket];
         out.clear();
         for &(_, start) in order.iter() {
@@ -261,9 +275,9 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
         Ok(())
     };
     let states = (0..job.options.threads.min(spill.num_buckets())).map(|_| GatherState::default()).collect();
-    ordered_pool::run(states, observer, &[], ordered_pool::take_numbers_below(spill.num_buckets()), work)
+    ordered_pool::run(states, observer, &[&position], ordered_pool::take_numbers_below(spill.num_buckets()), work)
         .map_err(|(_, error)| error)?;
-    Ok(())
+    position.into_inner().finish(job)
 }
 
 /// Finds the records of a bucket and sorts them by key, then by their bytes.
