@@ -63,7 +63,7 @@ pub enum EngineError {
         label: Option<String>,
         /// Number of the record of the input, from 1; `None` for labels and names of columns.
         record: Option<u64>,
-        /// The character.
+        /// First character that the encoding does not have.
         character: char,
         /// Name of the encoding.
         encoding: &'static str,

@@ -38,15 +38,15 @@ type OpenFn = fn(&[InputFile], &CsvOptions) -> Result<Box<dyn Scan>, EngineError
 /// Row of the table of formats.
 #[derive(Debug)]
 pub struct FormatEntry {
-    /// The format.
+    /// Variant of this row.
     pub format: Format,
-    /// Its name.
+    /// Name for people.
     pub name: &'static str,
     /// Extensions of its files, without dot; the first is the usual one.
     pub extensions: &'static [&'static str],
     /// Whether its files may be packed as a whole ([`PACKINGS`]).
     pub packed: bool,
-    /// What a user should know about it.
+    /// Note for users.
     pub remark: &'static str,
     /// First bytes of its files; empty if they have no mark.
     pub(crate) magic: &'static [u8],

@@ -1,9 +1,9 @@
-//! Reads the records of CSV and Parquet files twice: the first pass *groups and counts* them, the second *rewrites*
+//! Reads the records of CSV, Parquet and Arrow files twice: the first pass *groups and counts* them, the second *rewrites*
 //! them. Everything between the passes happens in `moretta-core`, which never sees a record.
 //!
 //! ```text
 //! Source ──first pass──▶ Counts ──moretta-core──▶ Rewrite ──second pass──▶ StagedFile ──publish──▶ target
-//! CSV, Parquet           distinct rows            labels of the            temporary file,         renamed
+//! CSV, Parquet, Arrow    distinct rows            labels of the            temporary file,         renamed
 //!                        and counts               values or rows           read back
 //! ```
 //!

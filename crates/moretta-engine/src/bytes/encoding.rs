@@ -275,7 +275,8 @@ fn windows_1252(character: char) -> Option<u8> {
         0x80..=0x9F => None,
         _ => {
             let mut encoder = encoding_rs::WINDOWS_1252.new_encoder();
-            let mut byte = [0; 4];
+            // Room for the reference that the encoder writes in place of a character.
+            let mut byte = [0; 16];
             let (result, _, written, replaced) =
                 encoder.encode_from_utf8(character.encode_utf8(&mut [0; 4]), &mut byte, true);
             (result == CoderResult::InputEmpty && written == 1 && !replaced).then_some(byte[0])

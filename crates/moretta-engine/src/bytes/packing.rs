@@ -33,7 +33,7 @@ pub enum Packing {
 /// Kind of packed file.
 #[derive(Debug)]
 pub struct PackingEntry {
-    /// The kind.
+    /// Compression of such files.
     pub packing: Packing,
     /// Name of the compression.
     pub name: &'static str,
@@ -68,8 +68,8 @@ const ZSTD_LEVEL: i32 = 3;
 /// Reason that a packed file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PackingFault {
-    /// The file ends before the packed data.
-    #[error("the {kind} data ends early: the file is cut off; copy or make it again")]
+    /// The file ends before the packed data, or a few other bytes follow it.
+    #[error("the {kind} data ends early: the file is cut off, or has other bytes at its end; copy or make it again")]
     CutOff {
         /// Name of the compression.
         kind: &'static str,
@@ -126,17 +126,16 @@ impl Packing {
         let counted = CountingReader { inner: file, bytes: Arc::clone(&packed_bytes) };
         let mut packed = BufReader::with_capacity(READ_BYTES, counted);
         let window_log = window_log(memory);
+        // An empty file has no member; the decoders take it for one that is cut off.
+        let is_empty = io::BufRead::fill_buf(&mut packed)?.is_empty();
         let inner: Box<dyn Read + Send> = match self {
+            _ if is_empty => Box::new(io::empty()),
             Self::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
                 decoder.window_log_max(window_log)?;
                 Box::new(decoder)
             }
-            _ => {
-                // An empty file has no member; the decoder takes it for one that is cut off.
-                let is_empty = io::BufRead::fill_buf(&mut packed)?.is_empty();
-                if is_empty { Box::new(io::empty()) } else { Box::new(MultiGzDecoder::new(packed)) }
-            }
+            _ => Box::new(MultiGzDecoder::new(packed)),
         };
         Ok(Box::new(GuardedReader { inner, kind: entry.name, packed_bytes, unpacked: 0, window_log }))
     }
@@ -309,6 +308,8 @@ mod tests {
                 assert!(error.contains("data ends early: the file is cut off"), "{length}: {error}");
             }
             let error = unpacked(packing, &[&whole[..], b"<html>"].concat()).expect_err("error");
+            assert!(error.contains("damaged") || error.contains("other bytes at its end"), "{error}");
+            let error = unpacked(packing, &[&whole[..], b"<html></html>"].concat()).expect_err("error");
             assert!(error.contains("damaged") && error.contains(&format!("after {}", text.len())), "{error}");
             let mut wrong = whole.clone();
             let at = wrong.len() - 6;

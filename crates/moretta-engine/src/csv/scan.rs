@@ -16,7 +16,7 @@ use super::{
     parse::{BlockShape, FieldOffsets, LocatedFault},
 };
 use crate::{
-    bytes::{file::InputFile, packing::Packing, text::TextFile},
+    bytes::{encoding::TextEncoding, file::InputFile, packing::Packing, text::TextFile},
     error::{EngineError, Fault},
     ordered_pool::{PieceFailure, lock},
     records::InputRecords,
@@ -59,7 +59,7 @@ impl CsvScan {
             data.push(DataFile { text, data_offset: other.data_offset });
         }
         let options = CsvOptions { encoding, ..options };
-        let bytes = files.iter().map(text_bytes).sum();
+        let bytes = data.iter().map(|file| text_bytes(&file.text)).sum();
         Ok(Box::new(Self {
             columns: first.columns,
             renamed: first.renamed,
@@ -162,11 +162,13 @@ impl PieceReader for BlockReader<'_> {
     }
 }
 
-/// Bytes of the text of a file.
-fn text_bytes(file: &InputFile) -> u64 {
+/// Bytes of the text of a file, estimated unless it is plain UTF-8.
+fn text_bytes(text: &TextFile) -> u64 {
     /// Usual ratio of compression of tables of people; affects the number of buckets and estimates of memory only.
     const RATIO: u64 = 8;
-    if file.packing == Packing::None { file.length } else { file.length.saturating_mul(RATIO) }
+    let TextFile { file, encoding } = text;
+    let bytes = if file.packing == Packing::None { file.length } else { file.length.saturating_mul(RATIO) };
+    if matches!(encoding, TextEncoding::Utf16Le | TextEncoding::Utf16Be) { bytes / 2 } else { bytes }
 }
 
 /// Number of the line (from 1) that holds a byte of the text; `None` if the file cannot be read.

@@ -1,14 +1,13 @@
 //! The messages of an Arrow IPC file or stream, one after another.
 //!
 //! Guarantee: a message that claims more bytes than the file has, or that unpacks to very much, is an error before its
-//! bytes are allocated. All record batches that the footer of a file lists are returned, in its order; a file that stores
-//! them in another order is refused.
+//! bytes are allocated. All record batches that the footer of a file lists are returned, in its order.
 //!
-//! How: a file is a stream between a mark and a footer:
+//! How: a stream is read from its start, a file from its footer, which has the schema and lists the other messages:
 //!
 //! ```text
-//! file     "ARROW1" 0 0 │ schema │ dictionaries and record batches │ end │ footer, its length │ "ARROW1"
-//! stream                │ schema │ dictionaries and record batches │ end
+//! file     "ARROW1" .. │ schema │ dictionaries, record batches │ end │ footer, its length │ "ARROW1"
+//! stream               │ schema │ dictionaries, record batches │ end
 //! message  -1 │ length │ description (flatbuffer) │ body (buffers, each compressed or not)
 //! ```
 //!
@@ -18,6 +17,7 @@ use std::{
     collections::HashMap,
     io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -26,7 +26,7 @@ use arrow_ipc::{
     Message, MessageHeader, RecordBatch as BatchMessage, convert::try_fb_to_schema, reader, root_as_footer,
     root_as_message,
 };
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 
 use crate::{
     bytes::{
@@ -54,14 +54,14 @@ const BARE_RECORDS: u64 = 1 << 16;
 pub(crate) struct Batches {
     path: PathBuf,
     file: FileReader,
-    /// Offset of the next message.
+    /// Offset of the next bytes.
     at: u64,
     /// Offset after the last message: that of the footer, or the length of a stream.
     end: u64,
-    /// Offsets of the record batches that the footer lists; `None` for a stream.
-    listed: Option<Vec<u64>>,
-    /// Record batches read so far.
-    read: usize,
+    /// Offsets of the messages that the footer lists and that were not read yet; `None` for a stream.
+    listed: Option<std::vec::IntoIter<u64>>,
+    /// Bytes read from messages.
+    bytes_read: u64,
     schema: SchemaRef,
     dictionaries: HashMap<i64, ArrayRef>,
 }
@@ -81,17 +81,14 @@ impl Batches {
                            for example with `df.to_feather(..)` of a current pandas";
             return Err(EngineError::Parquet { path: path.clone(), message: message.to_owned() });
         }
-        let is_file = head.starts_with(MAGIC);
-        let (at, end, listed) = if is_file {
-            let (end, listed) = footer(path, &mut file, input.length)?;
-            (FILE_HEAD, end, Some(listed))
+        let (path, end, schema) = (path.clone(), input.length, SchemaRef::new(Schema::empty()));
+        let mut batches =
+            Self { path, file, at: 0, end, listed: None, bytes_read: 0, schema, dictionaries: HashMap::new() };
+        if head.starts_with(MAGIC) {
+            batches.read_footer()?;
         } else {
-            (0, input.length, None)
-        };
-        let schema = Schema::empty().into();
-        let dictionaries = HashMap::new();
-        let mut batches = Self { path: path.clone(), file, at, end, listed, read: 0, schema, dictionaries };
-        batches.schema = batches.read_schema()?.into();
+            batches.schema = batches.read_schema()?;
+        }
         Ok(batches)
     }
 
@@ -102,29 +99,17 @@ impl Batches {
 
     /// Bytes of the file that were read.
     pub(crate) fn bytes_read(&self) -> u64 {
-        self.at
+        self.bytes_read
     }
 
     /// The next record batch, with the columns of a projection; `None` after the last.
     pub(crate) fn next(&mut self, projection: &[usize]) -> Result<Option<RecordBatch>, EngineError> {
         loop {
-            let offset = self.at;
-            let Some((description, body)) = self.next_message()? else {
-                let complete = self.listed.as_ref().is_none_or(|listed| listed.len() == self.read);
-                return if complete {
-                    Ok(None)
-                } else {
-                    Err(self.damaged("it has fewer record batches than its footer lists"))
-                };
-            };
+            let Some((description, body)) = self.next_message()? else { return Ok(None) };
             let message = self.parse(&description)?;
             let version = message.version();
             match message.header_type() {
                 MessageHeader::RecordBatch => {
-                    if self.listed.as_ref().is_some_and(|listed| listed.get(self.read) != Some(&offset)) {
-                        return Err(self.damaged("its record batches are not in the order of its footer"));
-                    }
-                    self.read += 1;
                     let batch =
                         message.header_as_record_batch().ok_or_else(|| self.damaged("a message has no content"))?;
                     self.check_sizes(&batch, &body)?;
@@ -152,16 +137,46 @@ impl Batches {
         }
     }
 
-    fn read_schema(&mut self) -> Result<Schema, EngineError> {
+    fn read_schema(&mut self) -> Result<SchemaRef, EngineError> {
         let Some((description, _)) = self.next_message()? else { return Err(self.damaged("it has no schema")) };
         let message = self.parse(&description)?;
         let schema = message.header_as_schema().ok_or_else(|| self.damaged("it does not begin with a schema"))?;
+        self.decode_schema(schema)
+    }
+
+    fn decode_schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, EngineError> {
         if !schema.endianness().equals_to_target_endianness() {
             return Err(self.damaged("its numbers are in another byte order than those of this machine"));
         }
         let schema = decode_as(ARROW, &self.path, || try_fb_to_schema(schema))?;
-        // The decoder needs the fields as they are: their types have the ids of the dictionaries.
-        Ok(Schema::new(schema.fields().iter().map(|field| Field::clone(field)).collect::<Vec<_>>()))
+        Ok(Arc::new(Schema::new(schema.fields().iter().map(without_metadata).collect::<Vec<_>>())))
+    }
+
+    /// Reads the schema and the offsets of all messages from the footer of a file.
+    fn read_footer(&mut self) -> Result<(), EngineError> {
+        let no_footer = "it has no footer: it is cut off, or was not closed by the program that wrote it";
+        let tail_at = self.end.checked_sub(FILE_TAIL).filter(|at| *at >= FILE_HEAD);
+        let tail_at = tail_at.ok_or_else(|| self.damaged(no_footer))?;
+        self.at = tail_at;
+        let tail = self.bytes(FILE_TAIL)?;
+        if !tail.ends_with(MAGIC) {
+            return Err(self.damaged(no_footer));
+        }
+        let length = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
+        let end = tail_at.checked_sub(length).filter(|at| *at >= FILE_HEAD);
+        let end = end.ok_or_else(|| self.damaged("its footer is too long"))?;
+        self.at = end;
+        let footer = self.bytes(length)?.to_vec();
+        let footer = root_as_footer(&footer).map_err(|_| self.damaged("its footer cannot be read"))?;
+        let schema = footer.schema().ok_or_else(|| self.damaged("its footer has no schema"))?;
+        self.schema = self.decode_schema(schema)?;
+        // Dictionaries may be extended in a file, but not replaced, so that all can be read first.
+        let blocks = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
+        let offsets = blocks.map(|block| u64::try_from(block.offset()).ok().filter(|offset| *offset < end));
+        let offsets: Option<Vec<u64>> = offsets.collect();
+        let offsets = offsets.ok_or_else(|| self.damaged("its footer lists a message outside the file"))?;
+        (self.listed, self.end, self.bytes_read) = (Some(offsets.into_iter()), end, 0);
+        Ok(())
     }
 
     fn parse<'d>(&self, description: &'d [u8]) -> Result<Message<'d>, EngineError> {
@@ -170,15 +185,24 @@ impl Batches {
 
     /// Description and body of the next message; `None` at the end.
     fn next_message(&mut self) -> Result<Option<(Vec<u8>, Buffer)>, EngineError> {
-        if self.at == self.end {
-            return Ok(None);
+        match &mut self.listed {
+            None if self.at == self.end => return Ok(None),
+            None => {}
+            Some(listed) => match listed.next() {
+                Some(offset) => self.at = offset,
+                None => return Ok(None),
+            },
         }
         let mut length = self.number()?;
         if length == u32::MAX {
             length = self.number()?;
         }
         if length == 0 {
-            return Ok(None);
+            return if self.listed.is_none() {
+                Ok(None)
+            } else {
+                Err(self.damaged("its footer lists an empty message"))
+            };
         }
         let description = self.bytes(u64::from(length))?.to_vec();
         let body = self.parse(&description)?.bodyLength();
@@ -199,6 +223,7 @@ impl Batches {
         self.file.seek(SeekFrom::Start(self.at)).map_err(EngineError::io(&self.path, "read"))?;
         self.file.read_exact(&mut bytes).map_err(EngineError::io(&self.path, "read"))?;
         self.at += length;
+        self.bytes_read += length;
         Ok(bytes.into())
     }
 
@@ -236,29 +261,20 @@ impl Batches {
     }
 }
 
-/// Reads the footer of a file: its offset, and the offsets of the record batches.
-fn footer(path: &Path, file: &mut FileReader, length: u64) -> Result<(u64, Vec<u64>), EngineError> {
-    let damaged = |detail: &str| EngineError::damaged_as(ARROW, path, detail);
-    let cut_off = || damaged("it has no footer: it is cut off, or was not closed by the program that wrote it");
-    let read = |file: &mut FileReader, from: u64, bytes: u64| {
-        let mut buffer = vec![0; bytes as usize];
-        file.seek(SeekFrom::Start(from)).map_err(EngineError::io(path, "read"))?;
-        file.read_exact(&mut buffer).map_err(EngineError::io(path, "read"))?;
-        Ok::<_, EngineError>(buffer)
+/// A field without metadata at any depth, which a release must not have. It keeps the id of its dictionary.
+fn without_metadata(field: &FieldRef) -> FieldRef {
+    use DataType::*;
+    let data_type = match field.data_type() {
+        List(item) => List(without_metadata(item)),
+        LargeList(item) => LargeList(without_metadata(item)),
+        ListView(item) => ListView(without_metadata(item)),
+        LargeListView(item) => LargeListView(without_metadata(item)),
+        FixedSizeList(item, length) => FixedSizeList(without_metadata(item), *length),
+        Map(item, sorted) => Map(without_metadata(item), *sorted),
+        Struct(fields) => Struct(fields.iter().map(without_metadata).collect()),
+        other => other.clone(),
     };
-    let tail_at = length.checked_sub(FILE_TAIL).filter(|at| *at >= FILE_HEAD).ok_or_else(cut_off)?;
-    let tail = read(file, tail_at, FILE_TAIL)?;
-    if !tail.ends_with(MAGIC) {
-        return Err(cut_off());
-    }
-    let bytes = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
-    let end =
-        tail_at.checked_sub(bytes).filter(|at| *at >= FILE_HEAD).ok_or_else(|| damaged("its footer is too long"))?;
-    let footer = read(file, end, bytes)?;
-    let footer = root_as_footer(&footer).map_err(|_| damaged("its footer cannot be read"))?;
-    let blocks = footer.recordBatches().into_iter().flatten();
-    let offsets = blocks.map(|block| u64::try_from(block.offset())).collect::<Result<_, _>>();
-    Ok((end, offsets.map_err(|_| damaged("its footer has a negative offset"))?))
+    Arc::new(Field::clone(field).with_data_type(data_type).with_metadata(HashMap::new()))
 }
 
 /// An error of the decoder, for conversions of its batches.

@@ -44,7 +44,8 @@ pub fn check_output(output: &arguments::Output) -> Result<(), FlowError> {
 pub fn say(report: &Report, output: &arguments::Output) -> Result<(), FlowError> {
     if output.output == Path::new(STANDARD_STREAM) {
         // Standard output has the release.
-        return Ok(anstream::eprint!("{}", summary::release(report, output)));
+        anstream::eprint!("{}", summary::release(report, output));
+        return Ok(());
     }
     let printed = if output.json { print_data(&report.to_json()) } else { print(&summary::release(report, output)) };
     printed.map_err(|error| {
