@@ -34,8 +34,9 @@
 //!
 //! A module uses only modules that come before it in this list (`tests/layers.rs` checks it).
 //!
-//! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`], [`decimal`], [`notation`]: newtypes over `u32`, random seeds,
-//!   parts of messages, "did you mean", sizes of allocations, exact numbers and how they are written.
+//! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`], [`decimal`], [`notation`], [`encoding`]: newtypes over `u32`,
+//!   random seeds, parts of messages, "did you mean", sizes of allocations, exact numbers and how they are written,
+//!   names of encodings.
 //! - [`dates`], [`schema`], [`counts`], [`group_sizes`], [`observer`], [`engine`]: column roles and types, the contract
 //!   with engines, progress.
 //! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a
@@ -56,6 +57,7 @@ pub mod dates;
 pub mod decimal;
 pub mod declaration;
 pub mod document;
+pub mod encoding;
 pub mod engine;
 pub mod group_sizes;
 pub mod hierarchy;

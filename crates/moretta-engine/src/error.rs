@@ -11,10 +11,13 @@ use std::{
 
 use moretta_core::{
     engine::{EngineFault, FaultKind, FaultLocation},
-    text::{count, counted, one_line, shown},
+    text::{at_record, count, counted, one_line, shown},
 };
 
-use crate::formats::extensions;
+use crate::{
+    bytes::{encoding::BadBytes, packing::PackingFault, text::TextFault},
+    formats::extensions,
+};
 
 /// Error that ended a pass. No output file is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +31,42 @@ pub enum EngineError {
         action: &'static str,
         /// Error of the operating system.
         source: io::Error,
+    },
+    /// A compressed file cannot be unpacked.
+    #[error("{}: {fault}", file(path))]
+    Packed {
+        /// Input file.
+        path: PathBuf,
+        /// Reason.
+        fault: PackingFault,
+    },
+    /// A file cannot be read as text.
+    #[error("{}: {fault}", file(path))]
+    Text {
+        /// Input file.
+        path: PathBuf,
+        /// Reason.
+        fault: TextFault,
+    },
+    /// A text of the release has a character that its encoding does not have.
+    #[error(
+        "column `{}`{}: {} has the character U+{:04X}, which {encoding} does not have: set `encoding = \"utf-8\"` in [release]",
+        shown(column),
+        at_record(*record),
+        match label { Some(label) => format!("the label `{}`", shown(label)), None => "a text".to_owned() },
+        u32::from(*character)
+    )]
+    NotEncodable {
+        /// Name of the column.
+        column: String,
+        /// Label at fault; `None` if a cell of the input is.
+        label: Option<String>,
+        /// Number of the record of the input, from 1; `None` for labels and names of columns.
+        record: Option<u64>,
+        /// First character that the encoding does not have.
+        character: char,
+        /// Name of the encoding.
+        encoding: &'static str,
     },
     /// No data file matches the path, folder or pattern.
     #[error(
@@ -178,9 +217,11 @@ pub enum EngineError {
         /// Message of the library.
         message: String,
     },
-    /// A Parquet file contradicts itself or cannot be decoded.
-    #[error("{}: damaged Parquet file: {detail}", file(path))]
+    /// A Parquet or Arrow file contradicts itself or cannot be decoded.
+    #[error("{}: damaged {format} file: {detail}", file(path))]
     Damaged {
+        /// Name of the format.
+        format: &'static str,
         /// Input file.
         path: PathBuf,
         /// Contradiction that was found.
@@ -310,9 +351,12 @@ pub enum Fault {
     /// A NUL byte. Some readers end a text there.
     #[error("a NUL byte, which is no text: save the file as UTF-8 and remove NUL bytes")]
     Nul,
-    /// Bytes that are not UTF-8.
+    /// Bytes that are not UTF-8; a reader that knows the file replaces it by [`Fault::Encoding`].
     #[error("not valid UTF-8: save the file as UTF-8")]
     NotUtf8,
+    /// Bytes that the encoding of the file does not have.
+    #[error("{}", bad_bytes(.0))]
+    Encoding(BadBytes),
 }
 
 /// State of the first pass when it exceeded its memory limit, with an estimate of the memory it needs.
@@ -343,6 +387,8 @@ impl EngineError {
         use EngineError::*;
         match self {
             Io { path, .. }
+            | Packed { path, .. }
+            | Text { path, .. }
             | UnknownFormat { path }
             | MixedFormats { path, .. }
             | HeaderDiffers { path, .. }
@@ -360,6 +406,7 @@ impl EngineError {
             | TargetExists { path }
             | Target { path, .. } => Some(path),
             NoInput { .. }
+            | NotEncodable { .. }
             | UnknownColumn { .. }
             | OutOfMemory(_)
             | Cancelled
@@ -374,6 +421,15 @@ impl EngineError {
         move |source| Self::Io { path, action, source }
     }
 
+    /// Returns a function that wraps an error of reading a file that may be packed, for `map_err`.
+    pub(crate) fn reading(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| match source.get_ref().and_then(|inner| inner.downcast_ref::<PackingFault>()) {
+            Some(fault) => Self::Packed { path, fault: fault.clone() },
+            None => Self::Io { path, action: "read", source },
+        }
+    }
+
     /// Returns a function that wraps an error of the Parquet library, for `map_err`.
     pub(crate) fn parquet<E: fmt::Display>(path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_path_buf();
@@ -381,7 +437,11 @@ impl EngineError {
     }
 
     pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Self {
-        Self::Damaged { path: path.to_path_buf(), detail: detail.into() }
+        Self::damaged_as("Parquet", path, detail)
+    }
+
+    pub(crate) fn damaged_as(format: &'static str, path: &Path, detail: impl Into<String>) -> Self {
+        Self::Damaged { format, path: path.to_path_buf(), detail: detail.into() }
     }
 
     pub(crate) fn changed(detail: impl Into<String>) -> Self {
@@ -390,6 +450,24 @@ impl EngineError {
 
     pub(crate) fn bad_rewrite(detail: impl Into<String>) -> Self {
         Self::BadRewrite { detail: detail.into() }
+    }
+}
+
+/// Message about bytes that are not of the encoding.
+fn bad_bytes(bad: &BadBytes) -> String {
+    let encoding = bad.encoding;
+    let advice = if encoding == "UTF-8" {
+        "if the file has another encoding, set it in [input], for example encoding = \"windows-1252\"; otherwise save it as \
+         UTF-8"
+    } else {
+        "correct `encoding` in [input]"
+    };
+    match &bad.found {
+        None => format!("not {encoding}: {advice}"),
+        Some((bytes, offset)) => {
+            let hex: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02X}")).collect();
+            format!("byte {} of the file ({}) is not {encoding}: {advice}", count(offset + 1), hex.join(" "))
+        }
     }
 }
 

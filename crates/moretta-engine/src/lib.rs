@@ -1,9 +1,9 @@
-//! Reads the records of CSV and Parquet files twice: the first pass *groups and counts* them, the second *rewrites*
+//! Reads the records of CSV, Parquet and Arrow files twice: the first pass *groups and counts* them, the second *rewrites*
 //! them. Everything between the passes happens in `moretta-core`, which never sees a record.
 //!
 //! ```text
 //! Source ──first pass──▶ Counts ──moretta-core──▶ Rewrite ──second pass──▶ StagedFile ──publish──▶ target
-//! CSV, Parquet           distinct rows            labels of the            temporary file,         renamed
+//! CSV, Parquet, Arrow    distinct rows            labels of the            temporary file,         renamed
 //!                        and counts               values or rows           read back
 //! ```
 //!
@@ -51,6 +51,7 @@
 //! ```
 
 mod arrow;
+mod bytes;
 mod count_pass;
 mod csv;
 mod dictionary;
@@ -58,6 +59,7 @@ mod digest;
 mod error;
 mod formats;
 mod hashed_rows;
+mod ipc;
 mod local;
 mod memory;
 mod ordered_pool;
@@ -72,13 +74,18 @@ mod source;
 mod staged;
 mod target;
 
+pub use bytes::{
+    encoding::BadBytes,
+    packing::{PACKINGS, Packing, PackingEntry, PackingFault},
+    text::{FoundEncoding, TextFault, decode_text},
+};
 pub use csv::{CsvOptions, CsvRelease};
 pub use digest::{digest, sha256};
 pub use error::{EngineError, Fault, OutOfMemory};
-pub use formats::Format;
+pub use formats::{FORMATS, FileKind, Format, FormatEntry, extensions};
 pub use local::{EngineOptions, LocalEngine};
 pub use memory::{PROCESS_BYTES, peak_memory_bytes, resident_memory_bytes};
 pub use parquet::catches_panics;
-pub use source::{Source, same_file};
+pub use source::{CopiedInput, Source, same_file};
 pub use staged::StagedFile;
 pub use target::{Pending, Target, hold_signals, publish_all, remove_pending_files, write_pending};

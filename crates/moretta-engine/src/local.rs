@@ -199,7 +199,7 @@ impl Engine for LocalEngine {
     }
 
     fn format_bytes(&self, target: &Target) -> u64 {
-        if target.format == Format::Parquet { rewrite::parquet_out::WRITER_BYTES } else { 0 }
+        if target.kind.format == Format::Parquet { rewrite::parquet_out::WRITER_BYTES } else { 0 }
     }
 
     fn rewrite(&self, rewrite: &Rewrite, target: &Target, observer: &dyn Observer) -> Result<StagedFile, EngineFault> {

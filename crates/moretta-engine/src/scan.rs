@@ -59,7 +59,7 @@ pub(crate) trait Scan: Debug + Send + Sync {
         &[]
     }
 
-    /// Sum of the sizes that readers report for all batches, in bytes or records as the format chooses.
+    /// Sum of the sizes that readers report for all batches, in bytes or records as the format chooses. May be estimated.
     fn size(&self) -> u64;
 
     /// Estimated bytes of the records as text if `columns` columns are written.
@@ -211,7 +211,8 @@ pub(crate) fn scan<S: Send>(
             if observer.stop().is_some() {
                 return Err(EngineError::Cancelled);
             }
-            let done = done.fetch_add(size, Ordering::Relaxed) + size;
+            // The total may be estimated.
+            let done = (done.fetch_add(size, Ordering::Relaxed) + size).min(total);
             step(state, PieceBatch { number, start, records, done: done as f64 / total as f64 })?;
             start += records.len();
             observer.progress(done, total);

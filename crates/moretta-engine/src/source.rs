@@ -6,14 +6,29 @@
 
 use std::{
     collections::HashMap,
+    fs::File,
+    io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
-    time::SystemTime,
+    sync::Arc,
 };
 
 use arrow_schema::DataType;
-use moretta_core::suggest::folded;
+use moretta_core::{engine::ReleaseFile, observer::Observer, suggest::folded};
 
-use crate::{arrow::text::has_text, csv::CsvOptions, error::EngineError, formats::Format, scan::Scan};
+use crate::{
+    arrow::text::has_text,
+    bytes::{
+        file::InputFile,
+        packing::Packing,
+        text::{FoundEncoding, find_encoding},
+    },
+    csv::CsvOptions,
+    digest::sha256_of,
+    error::EngineError,
+    formats::{FileKind, Format},
+    scan::Scan,
+    target::copy_observed,
+};
 
 /// One or more input files with the same columns.
 #[derive(Debug)]
@@ -24,18 +39,34 @@ pub struct Source {
     files: Vec<InputFile>,
 }
 
-/// Path, length and modification time of an input file when it was opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct InputFile {
-    pub(crate) path: PathBuf,
-    pub(crate) length: u64,
-    modified: Option<SystemTime>,
+/// Name of standard input in messages.
+const STANDARD_INPUT: &str = "standard input";
+
+/// Copy of standard input, or of another stream, that can be read more than once. The file has no name, so that the system
+/// removes it when the process ends, however it ends, and no other user can open it.
+#[derive(Debug, Clone)]
+pub struct CopiedInput {
+    file: Arc<File>,
+    length: u64,
 }
 
-impl InputFile {
-    fn new(path: &Path) -> Result<Self, EngineError> {
-        let metadata = std::fs::metadata(path).map_err(EngineError::io(path, "open"))?;
-        Ok(Self { path: path.to_path_buf(), length: metadata.len(), modified: metadata.modified().ok() })
+impl CopiedInput {
+    /// Copies a stream into a temporary file in a folder.
+    pub fn new(stream: impl Read, folder: &Path, observer: &dyn Observer) -> Result<Self, EngineError> {
+        let mut file = tempfile::tempfile_in(folder).map_err(EngineError::io(folder, "write a temporary file in"))?;
+        let name = Path::new(STANDARD_INPUT);
+        let length = copy_observed(stream, &mut file, observer)?.map_err(EngineError::io(name, "copy"))?;
+        file.seek(SeekFrom::Start(0)).map_err(EngineError::io(name, "read"))?;
+        Ok(Self { file: Arc::new(file), length })
+    }
+
+    /// Format of the stream by its first bytes.
+    fn kind(&self) -> Result<FileKind, EngineError> {
+        let file = InputFile::copied(STANDARD_INPUT, Arc::clone(&self.file), self.length, Packing::None, None);
+        let mut head = Vec::new();
+        let read = file.open()?.take(16).read_to_end(&mut head);
+        read.map_err(EngineError::io(Path::new(STANDARD_INPUT), "read"))?;
+        Ok(FileKind::of_magic(&head))
     }
 }
 
@@ -45,24 +76,63 @@ impl Source {
     pub fn open(path_or_glob: &str, options: &CsvOptions) -> Result<Self, EngineError> {
         let paths = expand_paths(path_or_glob)?;
         let first = &paths[0];
-        let format = Format::of(first).ok_or_else(|| EngineError::UnknownFormat { path: first.clone() })?;
+        let kind_of =
+            |path: &PathBuf| FileKind::of(path).ok_or_else(|| EngineError::UnknownFormat { path: path.clone() });
+        let format = kind_of(first)?.format;
+        let mut files = Vec::new();
         for path in &paths {
-            match Format::of(path) {
-                Some(other) if other == format => {}
-                Some(_) => return Err(EngineError::MixedFormats { path: path.clone(), first: first.clone() }),
-                None => return Err(EngineError::UnknownFormat { path: path.clone() }),
+            let kind = kind_of(path)?;
+            if kind.format != format {
+                return Err(EngineError::MixedFormats { path: path.clone(), first: first.clone() });
             }
+            files.push(InputFile::new(path, kind.packing, options.memory)?);
         }
-        Self::open_files(path_or_glob.to_owned(), &paths, format, options)
+        Self::open_files(path_or_glob.to_owned(), files, format, options)
     }
 
-    /// Opens one file of a known format, whatever its extension.
-    pub fn open_as(path: &Path, format: Format, options: &CsvOptions) -> Result<Self, EngineError> {
-        Self::open_files(path.display().to_string(), &[path.to_path_buf()], format, options)
+    /// Opens one file of a known kind, whatever its extension.
+    pub fn open_as(path: &Path, kind: FileKind, options: &CsvOptions) -> Result<Self, EngineError> {
+        let file = InputFile::new(path, kind.packing, options.memory)?;
+        Self::open_files(path.display().to_string(), vec![file], kind.format, options)
     }
 
-    fn open_files(name: String, paths: &[PathBuf], format: Format, options: &CsvOptions) -> Result<Self, EngineError> {
-        let files = paths.iter().map(|path| InputFile::new(path)).collect::<Result<Vec<_>, _>>()?;
+    /// Opens a copy of standard input. Its format is found from its first bytes if it is not known.
+    pub fn open_copy(copy: &CopiedInput, kind: Option<FileKind>, options: &CsvOptions) -> Result<Self, EngineError> {
+        let kind = kind.map_or_else(|| copy.kind(), Ok)?;
+        let copied = Arc::clone(&copy.file);
+        let file = InputFile::copied(STANDARD_INPUT, copied, copy.length, kind.packing, options.memory);
+        Self::open_files(STANDARD_INPUT.to_owned(), vec![file], kind.format, options)
+    }
+
+    /// Finds the encoding of a CSV file, or of the first file of a folder or a pattern, from its first `limit` bytes;
+    /// `None` if it is UTF-8, or another format.
+    pub fn find_encoding(path_or_glob: &str, limit: u64) -> Result<Option<FoundEncoding>, EngineError> {
+        let paths = expand_paths(path_or_glob)?;
+        match FileKind::of(&paths[0]) {
+            Some(FileKind { format: Format::Csv, packing, .. }) => {
+                find_encoding(&InputFile::new(&paths[0], packing, None)?, limit)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Like [`Source::find_encoding`], for a copy of standard input.
+    pub fn find_copy_encoding(
+        copy: &CopiedInput,
+        kind: Option<FileKind>,
+        limit: u64,
+    ) -> Result<Option<FoundEncoding>, EngineError> {
+        let kind = kind.map_or_else(|| copy.kind(), Ok)?;
+        let file = InputFile::copied(STANDARD_INPUT, Arc::clone(&copy.file), copy.length, kind.packing, None);
+        if kind.format == Format::Csv { find_encoding(&file, limit) } else { Ok(None) }
+    }
+
+    fn open_files(
+        name: String,
+        files: Vec<InputFile>,
+        format: Format,
+        options: &CsvOptions,
+    ) -> Result<Self, EngineError> {
         Ok(Self { name, scan: (format.entry().open)(&files, options)?, format, files })
     }
 
@@ -79,6 +149,18 @@ impl Source {
     /// Paths of the files, in the order they are read.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// Describes file number `index`, from 0: its name without folder, its size and its SHA-256.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such file.
+    pub fn digest(&self, index: usize, observer: &dyn Observer) -> Result<ReleaseFile, EngineError> {
+        let input = &self.files[index];
+        let sha256 = sha256_of(&*input.file()?, input.length, &input.path, observer)?;
+        let file = input.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(ReleaseFile { file, bytes: input.length, sha256 })
     }
 
     /// Format of all files.
@@ -121,12 +203,7 @@ impl Source {
 
     /// Returns an error if the length or modification time of a file has changed since it was opened.
     pub fn check_unchanged(&self) -> Result<(), EngineError> {
-        for file in &self.files {
-            if InputFile::new(&file.path)? != *file {
-                return Err(EngineError::changed(format!("{} was written to", file.path.display())));
-            }
-        }
-        Ok(())
+        self.files.iter().try_for_each(InputFile::check_unchanged)
     }
 
     /// The reason of an error of a pass: that a file changed, if one did, because a changed file may look damaged.

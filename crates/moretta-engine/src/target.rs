@@ -10,16 +10,18 @@
 use std::{
     collections::BTreeSet,
     fs::{File, Permissions},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Mutex, RwLock, RwLockReadGuard},
 };
 
+use moretta_core::observer::Observer;
 use tempfile::NamedTempFile;
 
 use crate::{
     csv::{CsvOptions, CsvRelease},
     error::EngineError,
-    formats::Format,
+    formats::FileKind,
     ordered_pool::lock,
     source::Source,
 };
@@ -27,6 +29,9 @@ use crate::{
 /// Paths of the temporary files of this process. A signal ends the process as a whole, so that they are known for the
 /// process and not for a job.
 static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Path of the target that is standard output.
+const STANDARD_OUTPUT: &str = "-";
 
 /// Read-locked while files that belong together are renamed.
 static PUBLISHING: RwLock<()> = RwLock::new(());
@@ -52,8 +57,8 @@ pub fn remove_pending_files() {
 pub struct Target {
     /// Path of the file after [`Pending::persist`].
     pub path: PathBuf,
-    /// Format to write, whatever the extension of `path`.
-    pub format: Format,
+    /// Format to write and its packing, whatever the extension of `path`.
+    pub kind: FileKind,
     /// Whether an existing file may be replaced.
     pub overwrite: bool,
     /// Dialect of a CSV file.
@@ -64,10 +69,21 @@ impl Target {
     /// A target of the format of its extension, which must not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Result<Self, EngineError> {
         let path = path.into();
-        match Format::of(&path) {
-            Some(format) => Ok(Self { path, format, overwrite: false, csv: CsvRelease::default() }),
+        match FileKind::of(&path) {
+            Some(kind) => Ok(Self::of_kind(path, kind)),
             None => Err(EngineError::UnknownFormat { path }),
         }
+    }
+
+    /// A target of a kind, which must not exist yet. The path `-` is standard output.
+    pub fn of_kind(path: impl Into<PathBuf>, kind: FileKind) -> Self {
+        Self { path: path.into(), kind, overwrite: false, csv: CsvRelease::default() }
+    }
+
+    /// Whether the target is standard output. What is written there cannot be taken back, so that the temporary file is
+    /// copied there when it was checked.
+    fn is_stream(&self) -> bool {
+        self.path == Path::new(STANDARD_OUTPUT)
     }
 
     /// Folder of the path; `.` if the path is a bare name.
@@ -78,6 +94,10 @@ impl Target {
     /// Creates the temporary file beside the target. If the target is a symbolic link, the file that it leads to is
     /// the target: the link stays, as if the program had opened it for writing.
     pub(crate) fn create_pending(&self) -> Result<Pending, EngineError> {
+        if self.is_stream() { self.create_in(&std::env::temp_dir(), self.clone()) } else { self.create_named() }
+    }
+
+    fn create_named(&self) -> Result<Pending, EngineError> {
         let refuse = |reason: String| EngineError::Target { path: self.path.clone(), reason };
         let mut target = self.clone();
         if self.path.is_symlink() {
@@ -94,6 +114,13 @@ impl Target {
         if target.path.exists() && !target.path.is_file() {
             return Err(refuse("it is a pipe, a socket or a device, not a file; name a file".to_owned()));
         }
+        let folder = folder.to_path_buf();
+        self.create_in(&folder, target)
+    }
+
+    /// Creates the temporary file in a folder.
+    fn create_in(&self, folder: &Path, target: Self) -> Result<Pending, EngineError> {
+        let refuse = |reason: String| EngineError::Target { path: self.path.clone(), reason };
         // The lock makes sure that a file is known before `remove_pending_files` looks for it.
         let mut temporary_files = lock(&TEMPORARY_FILES);
         // `tempfile` creates files that only the owner can read.
@@ -140,8 +167,7 @@ fn default_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError>
 /// Writes `content` to a temporary file beside `path`; [`Pending::persist`] renames it.
 pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) -> Result<Pending, EngineError> {
     // The file is not read back through `Pending::open`, so the format does not matter.
-    let pending =
-        Target { path: path.into(), format: Format::Csv, overwrite, csv: CsvRelease::default() }.create_pending()?;
+    let pending = Target { overwrite, ..Target::of_kind(path, FileKind::CSV) }.create_named()?;
     std::io::Write::write_all(&mut pending.file(), content).map_err(EngineError::io(pending.path(), "write"))?;
     pending.sync()?;
     Ok(pending)
@@ -171,14 +197,14 @@ impl Pending {
         self.file.path()
     }
 
-    /// Folder of both the temporary file and the target.
+    /// Folder of the temporary file.
     pub(crate) fn folder(&self) -> &Path {
-        self.target.folder()
+        self.path().parent().unwrap_or(Path::new("."))
     }
 
     /// Opens the temporary file as a source, to read it back.
     pub(crate) fn open(&self, options: &CsvOptions) -> Result<Source, EngineError> {
-        Source::open_as(self.path(), self.target.format, options)
+        Source::open_as(self.path(), self.target.kind, options)
     }
 
     /// Path of the file after [`Pending::persist`].
@@ -189,6 +215,7 @@ impl Pending {
     /// Fails if the target exists and must not be replaced.
     pub fn check_free(&self) -> Result<(), EngineError> {
         match &self.target {
+            target if target.is_stream() => Ok(()),
             Target { path, overwrite: false, .. } if path.symlink_metadata().is_ok() => {
                 Err(EngineError::TargetExists { path: path.clone() })
             }
@@ -196,9 +223,24 @@ impl Pending {
         }
     }
 
+    /// Copies the file to standard output.
+    fn copy_out(self) -> Result<(), EngineError> {
+        let mut from = self.file();
+        let mut copy = || {
+            let mut to = std::io::stdout().lock();
+            from.seek(SeekFrom::Start(0))?;
+            std::io::copy(&mut from, &mut to)?;
+            to.flush()
+        };
+        copy().map_err(EngineError::io(Path::new("standard output"), "write"))
+    }
+
     /// Renames the file to its target. An existing target is an error unless [`Target::overwrite`] is set.
     pub fn persist(self) -> Result<(), EngineError> {
         self.check_free()?;
+        if self.target.is_stream() {
+            return self.copy_out();
+        }
         let Self { file, name, target, default_permissions } = self;
         let path = &target.path;
         let permissions = std::fs::metadata(path).map_or(default_permissions, |old| old.permissions());
@@ -240,6 +282,38 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Resul
             offset += written as u64;
         }
         Ok(())
+    }
+}
+
+/// Reads some bytes from a byte offset; 0 at the end of the file. Threads may call it at the same time.
+pub(crate) fn read_some_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, bytes, offset);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_read(file, bytes, offset);
+}
+
+/// Copies a stream until it ends or the observer stops it; returns the bytes copied.
+pub(crate) fn copy_observed(
+    mut from: impl Read,
+    to: &mut impl Write,
+    observer: &dyn Observer,
+) -> Result<std::io::Result<u64>, EngineError> {
+    let (mut part, mut copied) = (vec![0; 1 << 20], 0);
+    loop {
+        if observer.stop().is_some() {
+            return Err(EngineError::Cancelled);
+        }
+        let read = match from.read(&mut part) {
+            Ok(0) => return Ok(Ok(copied)),
+            Ok(read) => read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Err(error) = to.write_all(&part[..read]) {
+            return Ok(Err(error));
+        }
+        copied += read as u64;
     }
 }
 

@@ -12,7 +12,7 @@ use moretta_core::{
     observer::NoObserver,
     seed::Seed,
 };
-use moretta_engine::{CsvOptions, EngineError, EngineOptions, Format, LocalEngine, Source, Target};
+use moretta_engine::{CsvOptions, EngineError, EngineOptions, FileKind, Format, LocalEngine, Source, Target};
 use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     file::properties::WriterProperties,
@@ -383,7 +383,12 @@ fn typed_numbers_are_written_in_the_notation_of_a_csv_release() {
         assert_eq!(std::fs::read_to_string(staged.path()).expect("text"), expected);
         let target = Target::new(folder.path().join("out.parquet")).expect("target");
         let staged = engine().stage(&rewrite, &target, &NoObserver).expect("stage");
-        let read = Source::open_as(staged.path(), Format::Parquet, &CsvOptions::default()).expect("source");
+        let read = Source::open_as(
+            staged.path(),
+            FileKind { format: Format::Parquet, ..FileKind::CSV },
+            &CsvOptions::default(),
+        )
+        .expect("source");
         let counts = LocalEngine::new(read).group_and_count(&names(&["typed", "text"]), &NoObserver).expect("counts");
         assert_eq!(counts.columns.iter().map(|column| column.typed).collect::<Vec<_>>(), [true, false]);
         let text = if to == german { "1.234,5" } else { "1234.5" };

@@ -65,11 +65,12 @@ impl Session<'_> {
             check_release(release, &request.recoding)?;
         }
         let (policy, hierarchies) = (&saved.policy, &saved.hierarchies);
+        self.copy_beside(&request.output.release);
         let engine = self.open(&request.input, &policy.input)?;
         let folder = request.recoding.parent().unwrap_or(Path::new(""));
         let mut reads = vec![request.recoding.clone()];
         reads.extend(second_tables(policy, folder).into_iter().map(|(_, file)| file));
-        let target = check_files(&request.output, None, &reads, (&engine, policy))?;
+        let target = check_files(&request.output, None, &reads, (&engine, policy), self.stream_format())?;
         let order = order(&engine, policy, request.keep_order)?;
         let has_report = !request.output.reports.is_empty();
         let digests = if has_report { self.digests(&reads)? } else { Vec::new() };

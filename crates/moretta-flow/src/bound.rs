@@ -41,7 +41,7 @@ impl Session<'_> {
                 drop(counts);
                 return self.bound_of(&loaded, &profile, 0, request.time_limit);
             };
-            let after = self.open_release(released, &loaded.policy.input)?;
+            let after = self.open_release(released, &loaded.policy)?;
             let OriginalAndRelease { original, file, released, .. } = self.both(&loaded, &engine, &after)?;
             let certificate = self.bound_of(&loaded, &original, file.bytes(), request.time_limit)?;
             Ok(certificate.compare_with(&MeasureContext::new(&loaded.policy, &original, &file, &released)))

@@ -4,7 +4,7 @@ use moretta_core::{
     engine::{Records, Sample},
     policy::{InputOptions, Policy, ReleaseOptions},
 };
-use moretta_engine::{Format, LocalEngine};
+use moretta_engine::{Format, FoundEncoding, LocalEngine};
 use moretta_guess::{ColumnFacts, Dialect};
 
 use crate::{error::FlowError, policy::LoadedPolicy, session::Session};
@@ -23,17 +23,20 @@ impl Session<'_> {
     /// Opens a table and finds out how it is written, from its first records. If the first line of CSV looks like a
     /// record, it is read as one, and the columns are called `c1`, `c2`, ..
     pub(crate) fn open_unknown(&self, input: &str, records: usize) -> Result<UnknownTable, FlowError> {
-        let mut engine = self.open(input, &InputOptions::default())?;
+        let found = self.find_encoding(input)?;
+        let encoding = found.map(FoundEncoding::encoding);
+        let mut engine = self.open(input, &InputOptions { encoding, ..InputOptions::default() })?;
         let mut sample = engine.sample(records)?;
         let mut facts = moretta_guess::facts(&sample.columns, &sample.rows);
-        let mut dialect = Dialect::default();
+        let encoding_is_certain = found == Some(FoundEncoding::Marked);
+        let mut dialect = Dialect { encoding, encoding_is_certain, ..Dialect::default() };
         if let Some(found) = moretta_guess::name_like_a_value(&facts) {
             if engine.source().format() != Format::Csv {
                 // The names are not shown, nor written to a policy: they may be a record of a person.
                 return Err(FlowError::headerless(input, found));
             }
             dialect.header = false;
-            engine = self.open(input, &InputOptions { header: false, ..InputOptions::default() })?;
+            engine = self.open(input, &InputOptions { header: false, encoding, ..InputOptions::default() })?;
             sample = engine.sample(records)?;
             facts = moretta_guess::facts(&sample.columns, &sample.rows);
         }
@@ -55,8 +58,9 @@ impl Session<'_> {
         loaded: LoadedPolicy,
     ) -> Result<(LocalEngine, LoadedPolicy), FlowError> {
         let policy = &loaded.policy;
-        let ReleaseOptions { delimiter, decimal, header, guard_formulas, .. } = policy.release;
-        let as_input = delimiter.is_none() && decimal.is_none() && header.is_none() && !guard_formulas;
+        let ReleaseOptions { delimiter, encoding, decimal, header, guard_formulas, .. } = policy.release;
+        let as_input =
+            delimiter.is_none() && encoding.is_none() && decimal.is_none() && header.is_none() && !guard_formulas;
         if as_input && policy.input.header {
             return Ok((self.open(input, &policy.input)?, loaded));
         }
@@ -71,6 +75,7 @@ impl Session<'_> {
         let engine = self.open(input, &policy.input)?;
         let release = ReleaseOptions {
             delimiter: None,
+            encoding: None,
             decimal: None,
             header: None,
             guard_formulas: false,
@@ -84,7 +89,8 @@ impl Session<'_> {
     pub(crate) fn open_with_column(&self, input: &str, column: &str) -> Result<LocalEngine, FlowError> {
         /// Records that show whether the first line is a header. Not tuned.
         const RECORDS: usize = 1_000;
-        let engine = self.open(input, &InputOptions::default())?;
+        let encoding = self.find_encoding(input)?.map(FoundEncoding::encoding);
+        let engine = self.open(input, &InputOptions { encoding, ..InputOptions::default() })?;
         if engine.columns().iter().any(|name| name == column) || engine.source().format() != Format::Csv {
             return Ok(engine);
         }

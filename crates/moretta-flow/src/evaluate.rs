@@ -22,7 +22,7 @@ use crate::{
     memory::Purpose,
     policy::LoadedPolicy,
     release::random_bytes,
-    session::{Session, check_stop},
+    session::{Session, check_standard_input, check_stop},
 };
 
 /// Default number of cross-validation folds.
@@ -129,6 +129,7 @@ impl Session<'_> {
 
     /// Opens the test records; refuses the training file.
     pub(crate) fn open_test(&self, input: &str, test: &str, policy: &Policy) -> Result<LocalEngine, FlowError> {
+        check_standard_input([input, test])?;
         if same_file(Path::new(input), Path::new(test)) {
             return Err(FlowError::usage(format!(
                 "{test}: this is the training file; name another one, or omit --test to hold out some of its records"

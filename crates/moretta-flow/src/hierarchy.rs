@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use moretta_core::{
     counts::CountedColumn,
+    encoding::Encoding,
     engine::Records,
     hierarchy::{
         Decimal, DomainError, DomainProblem, HierarchyChoice, Tree, ValueParser, build_tree,
@@ -122,7 +123,8 @@ impl Session<'_> {
     /// Reads a hierarchy file and notes how it was read. `column` is the column that it is for; by default it is named
     /// like the file.
     pub fn read_hierarchy(&self, path: &Path, column: Option<&str>) -> Result<HierarchyFile, FlowError> {
-        let read = read_hierarchy(path, column)?;
+        // Without a policy, a file that is not UTF-8 most likely comes from a spreadsheet of Western Europe.
+        let read = read_hierarchy(path, column, Some(Encoding::Windows1252))?;
         hierarchy_notes(path, &read).iter().for_each(|note| self.observer.note(note));
         Ok(read)
     }

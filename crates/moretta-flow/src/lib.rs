@@ -79,6 +79,6 @@ pub use self::{
     provenance::{VerifiedReport, VerifyReport, verify_report},
     release::{Anonymize, Output, Release, ReleaseOptions},
     risks::FindRisks,
-    session::{Resources, Session},
+    session::{Resources, STANDARD_STREAM, Session},
     tradeoff::FindTradeOff,
 };

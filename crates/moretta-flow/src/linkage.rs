@@ -20,7 +20,7 @@ use crate::{
     memory::release_refused,
     policy::LoadedPolicy,
     preflight,
-    session::Session,
+    session::{Session, check_standard_input},
 };
 
 /// Request of `moretta linkage`.
@@ -46,6 +46,7 @@ pub struct Earlier {
 impl Session<'_> {
     /// Counts what an attacker learns who holds all of the releases.
     pub fn linkage(&self, request: &LinkReleases) -> Result<Linkage, FlowError> {
+        check_standard_input(request.releases.iter().chain(&request.original).map(String::as_str))?;
         self.install(|| {
             let loaded = match (&request.original, request.releases.first()) {
                 (Some(original), _) => self.policy_for(&request.policy, original)?,

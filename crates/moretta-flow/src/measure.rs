@@ -21,7 +21,7 @@ use crate::{
     error::{ErrorKind, FlowError},
     files::{OutputFile, OutputFormat},
     policy::{LoadedPolicy, read_text},
-    session::{Session, check_stop},
+    session::{Session, check_standard_input, check_stop},
 };
 
 /// Request of `moretta measure`.
@@ -81,6 +81,7 @@ impl Session<'_> {
     /// Measures the information loss of a release.
     pub fn measure(&self, request: &Measure) -> Result<Measured, FlowError> {
         self.install(|| {
+            check_standard_input([&*request.original, &*request.released])?;
             let loaded = self.policy_for(&request.policy, &request.original)?;
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
@@ -95,6 +96,7 @@ impl Session<'_> {
     /// Compares the answers of a release with those of its original.
     pub fn queries(&self, request: &Queries) -> Result<Answered, FlowError> {
         self.install(|| {
+            check_standard_input([&*request.original, &*request.released])?;
             let mut loaded = self.policy_for(&request.policy, &request.original)?;
             let read = |path| read_text(path, ErrorKind::Usage).map(|text| (path, text));
             let own = request.queries.as_deref().map(read).transpose()?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use moretta_core::{
+    encoding::Encoding,
     engine::{FaultLocation, Records},
     hierarchy::{
         Hierarchies, HierarchyChoice,
@@ -13,7 +14,7 @@ use moretta_core::{
     search,
     text::shown,
 };
-use moretta_engine::LocalEngine;
+use moretta_engine::{LocalEngine, decode_text};
 
 use crate::{
     error::{ErrorKind, FlowError},
@@ -71,11 +72,12 @@ impl LoadedPolicy {
         for column in &policy.columns {
             if let HierarchyChoice::File(name) = &column.hierarchy {
                 let file = folder.join(name);
-                let mut read = read_hierarchy(&file, Some(&column.name)).map_err(|mut error| {
-                    let first_line = error.message.find('\n').unwrap_or(error.message.len());
-                    error.message.insert_str(first_line, &format!(" (the hierarchy of `{}`)", shown(&column.name)));
-                    error
-                })?;
+                let mut read =
+                    read_hierarchy(&file, Some(&column.name), policy.input.encoding).map_err(|mut error| {
+                        let first_line = error.message.find('\n').unwrap_or(error.message.len());
+                        error.message.insert_str(first_line, &format!(" (the hierarchy of `{}`)", shown(&column.name)));
+                        error
+                    })?;
                 // `hierarchy show` says this; in every run it would be noise.
                 read.notes.retain(|note| !matches!(note, FileNote::Root { .. }));
                 notes.extend(hierarchy_notes(&file, &read));
@@ -142,17 +144,19 @@ pub(crate) fn second_tables(policy: &Policy, folder: &Path) -> Vec<(String, Path
 
 /// Reads a text file, which must be UTF-8.
 pub(crate) fn read_text(path: &Path, kind: ErrorKind) -> Result<String, FlowError> {
-    utf8(path, kind, std::fs::read(path).map_err(|error| FlowError::io("read", path, &error))?)
-}
-
-fn utf8(path: &Path, kind: ErrorKind, bytes: Vec<u8>) -> Result<String, FlowError> {
+    let bytes = std::fs::read(path).map_err(|error| FlowError::io("read", path, &error))?;
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
-        let file = path.display().to_string();
-        let message = format!("{file}, line {line}: not UTF-8 text; save the file as UTF-8");
-        FlowError { kind, place: Some(FaultLocation { line: Some(line), ..FaultLocation::file(file) }), message }
+        not_text(path, kind, before, "UTF-8 text; save the file as UTF-8")
     })
+}
+
+/// Error of a file that is not text after the bytes `before`.
+fn not_text(path: &Path, kind: ErrorKind, before: &[u8], right: &str) -> FlowError {
+    let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+    let file = path.display().to_string();
+    let message = format!("{file}, line {line}: not {right}");
+    FlowError { kind, place: Some(FaultLocation { line: Some(line), ..FaultLocation::file(file) }), message }
 }
 
 /// First bytes of files that are no text, and what they are: hierarchies are exported under names such as these.
@@ -169,13 +173,25 @@ const BINARY: &[(&[u8], &str)] = &[
 ];
 
 /// Reads a hierarchy file: a JSON tree if it is named `.json`, otherwise text with a row per value. `column` is the
-/// column that it is for; by default the file is named like it.
-pub fn read_hierarchy(path: &Path, column: Option<&str>) -> Result<HierarchyFile, FlowError> {
+/// column that it is for; by default the file is named like it. A file that is not UTF-8 and has no byte order mark is
+/// read in `encoding`.
+pub fn read_hierarchy(
+    path: &Path,
+    column: Option<&str>,
+    encoding: Option<Encoding>,
+) -> Result<HierarchyFile, FlowError> {
     let bytes = std::fs::read(path).map_err(|error| FlowError::io("read", path, &error))?;
     if let Some((_, what)) = BINARY.iter().find(|(start, _)| bytes.starts_with(start)) {
         return Err(FlowError::of_file(ErrorKind::Policy, path.display(), format_args!("this is {what}")));
     }
-    let text = utf8(path, ErrorKind::Policy, bytes)?;
+    let before = |offset: u64| bytes.get(..offset as usize).unwrap_or_default();
+    let text = decode_text(bytes.clone(), encoding).map_err(|bad| {
+        let right = match encoding.filter(|encoding| !encoding.is_utf8()) {
+            None => "UTF-8 text; save the file as UTF-8, or set `encoding` in [input] of the policy".to_owned(),
+            Some(encoding) => format!("text in {}, the `encoding` of [input]; save the file as UTF-8", encoding.name()),
+        };
+        not_text(path, ErrorKind::Policy, before(bad.found.map_or(0, |(_, offset)| offset)), &right)
+    })?;
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let read = if is_json { file::read_json(&text) } else { file::read(&text, column.or(stem.as_deref())) };

@@ -1,10 +1,7 @@
 //! Parts of a report that only the signer needs (origin, statistics, rows), and the check whether a report is about a
 //! file.
 
-use std::{
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::{path::PathBuf, time::SystemTime};
 
 use moretta_core::{
     engine::{ReleaseFile, Staged},
@@ -63,9 +60,8 @@ impl Session<'_> {
         unconfirmed: usize,
         policy_text: Option<String>,
     ) -> Result<Provenance, FlowError> {
-        let of_file = |path: &Path| -> Result<ReleaseFile, FlowError> { Ok(digest(path, self.observer)?) };
-        let inputs: Vec<&Path> = source.paths().collect();
-        let input = inputs.into_par_iter().map(of_file).collect::<Result<_, _>>()?;
+        let of_file = |file: usize| -> Result<ReleaseFile, FlowError> { Ok(source.digest(file, self.observer)?) };
+        let input = (0..source.paths().count()).into_par_iter().map(of_file).collect::<Result<_, _>>()?;
         source.check_unchanged()?;
         let created = Provenance::utc(SystemTime::now());
         Ok(Provenance { created, program: Provenance::PROGRAM.to_owned(), input, policy, unconfirmed, policy_text })

@@ -26,7 +26,8 @@ use moretta_core::{
     verify::{Verified, verify},
 };
 use moretta_engine::{
-    CsvRelease, EngineError, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes, write_pending,
+    CsvRelease, EngineError, FileKind, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes,
+    write_pending,
 };
 use moretta_insight::{
     kept::Kept,
@@ -42,7 +43,7 @@ use crate::{
     memory::{Guard, Purpose},
     policy::LoadedPolicy,
     preflight,
-    session::Session,
+    session::{STANDARD_STREAM, Session, check_standard_input},
 };
 
 /// Request of `moretta anonymize`: files in, files out.
@@ -130,6 +131,9 @@ impl Session<'_> {
     /// Makes a release of files, with reports and the saved recoding. Returns the report.
     pub fn anonymize(&self, request: &Anonymize) -> Result<Report, FlowError> {
         self.install(|| {
+            let earlier = request.earlier.releases.iter().map(String::as_str);
+            check_standard_input(earlier.chain([&*request.input]))?;
+            self.copy_beside(&request.output.release);
             let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let name = request.output.release.display().to_string();
@@ -139,7 +143,9 @@ impl Session<'_> {
             let earlier = EarlierFiles::open(self, &request.earlier, &loaded.policy, name)?;
             let mut reads = loaded.files.clone();
             reads.extend(earlier.iter().flat_map(EarlierFiles::paths));
-            let target = check_files(&request.output, request.recoding.as_deref(), &reads, (&engine, &loaded.policy))?;
+            let format = self.stream_format();
+            let target =
+                check_files(&request.output, request.recoding.as_deref(), &reads, (&engine, &loaded.policy), format)?;
             let path = request.options.path || !request.output.reports.is_empty();
             let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
             let digests = if path { self.digests(&loaded.files)? } else { Vec::new() };
@@ -351,16 +357,23 @@ pub(crate) fn check_files(
     recoding: Option<&Path>,
     read: &[PathBuf],
     (engine, policy): (&LocalEngine, &Policy),
+    format: Option<FileKind>,
 ) -> Result<Target, FlowError> {
     let source = engine.source();
     check_beside(&output.release, source.name())?;
-    let mut paths = vec![output.release.as_path()];
+    let stream = output.release == Path::new(STANDARD_STREAM);
+    let mut paths = if stream { Vec::new() } else { vec![output.release.as_path()] };
     paths.extend(output.reports.iter().map(PathBuf::as_path).chain(recoding));
     let reads: Vec<PathBuf> = source.paths().map(PathBuf::from).chain(read.iter().cloned()).collect();
     check_outputs(&paths, &reads, output.overwrite)?;
     output.reports.iter().try_for_each(|report| report_format(report).map(|_| ()))?;
     let wrong = |path: &Path, message: &str| FlowError::usage(format!("{}: {message}", path.display()));
-    let tabs = output.release.extension().is_some_and(|extension| extension == "tsv");
+    let mut target = match format.filter(|_| stream) {
+        Some(kind) => Target::of_kind(&output.release, kind),
+        None if stream => Target::of_kind(&output.release, FileKind::CSV),
+        None => Target::new(&output.release)?,
+    };
+    let tabs = target.kind.tabs;
     let delimiter = policy.release.delimiter.map(|delimiter| delimiter as u8);
     if tabs && source.format() == Format::Csv && delimiter.or(source.csv_options().delimiter) != Some(b'\t') {
         let message = "the release has the delimiter of the input, or of `[release]`, which is not a tab; name it .csv";
@@ -369,8 +382,14 @@ pub(crate) fn check_files(
     if let Some(path) = recoding.filter(|path| path.extension().is_none_or(|extension| extension != "json")) {
         return Err(wrong(path, "a recoding must be named .json"));
     }
-    let csv = CsvRelease { delimiter, header: policy.release.header, guard_formulas: policy.release.guard_formulas };
-    Ok(Target { overwrite: output.overwrite, csv, ..Target::new(output.release.clone())? })
+    let csv = CsvRelease {
+        delimiter,
+        encoding: policy.release.encoding,
+        header: policy.release.header,
+        guard_formulas: policy.release.guard_formulas,
+    };
+    (target.overwrite, target.csv) = (output.overwrite, csv);
+    Ok(target)
 }
 
 fn report_format(path: &Path) -> Result<OutputFormat, FlowError> {
@@ -404,7 +423,8 @@ pub(crate) fn publish<S: Staged>(
     // A signal waits until all files have their names.
     let _held = hold_signals();
     beside.iter().try_for_each(Pending::check_free)?;
-    if !output.overwrite && output.release.symlink_metadata().is_ok() {
+    let stream = output.release == Path::new(STANDARD_STREAM);
+    if !stream && !output.overwrite && output.release.symlink_metadata().is_ok() {
         return Err(EngineError::TargetExists { path: output.release.clone() }.into());
     }
     let names: Vec<PathBuf> = beside.iter().map(|file| file.target().to_owned()).collect();

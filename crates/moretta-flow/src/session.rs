@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use moretta_core::{
@@ -12,7 +12,7 @@ use moretta_core::{
     policy::{InputOptions, Policy, ReleaseOptions},
     profile::SecondTable,
 };
-use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source};
+use moretta_engine::{CopiedInput, CsvOptions, EngineOptions, FileKind, FoundEncoding, LocalEngine, Source};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{error::FlowError, memory::MIN_MEMORY, policy::second_tables};
@@ -27,6 +27,9 @@ pub struct Resources {
     pub threads: Option<u16>,
     /// Maximum bytes of the process, at least `MIN_MEMORY`; no limit by default. A request that needs more is refused.
     pub memory: Option<u64>,
+    /// Format of standard input and standard output, where a request names `-`; found from the first bytes, or CSV, by
+    /// default.
+    pub format: Option<FileKind>,
     /// Whether the process runs nothing else, so that its peak memory is the job's and can be reported.
     pub alone: bool,
 }
@@ -36,6 +39,21 @@ pub struct Session<'a> {
     pub(crate) observer: &'a dyn Observer,
     resources: Resources,
     pool: ThreadPool,
+    standard_input: Mutex<StandardInput>,
+}
+
+/// Name of standard input and standard output in requests.
+pub const STANDARD_STREAM: &str = "-";
+
+/// Bytes of a table from which its encoding is found: far more than a sample needs, and soon read.
+const ENCODING_BYTES: u64 = 64 << 20;
+
+/// Standard input, which is copied when a request first opens it.
+#[derive(Debug, Default)]
+struct StandardInput {
+    /// Folder of the copy; that of temporary files by default.
+    folder: Option<PathBuf>,
+    copy: Option<CopiedInput>,
 }
 
 impl<'a> Session<'a> {
@@ -50,7 +68,7 @@ impl<'a> Session<'a> {
         let threads = resources.threads.map_or(0, |threads| usize::from(threads).max(1));
         let pool = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
         let pool = pool.map_err(|error| FlowError::usage(format!("cannot start {threads} threads: {error}")))?;
-        Ok(Self { observer, resources, pool })
+        Ok(Self { observer, resources, pool, standard_input: Mutex::default() })
     }
 
     /// Runs work on the session's threads.
@@ -58,7 +76,7 @@ impl<'a> Session<'a> {
         self.pool.install(work)
     }
 
-    /// Opens a file, a folder of files, or a pattern.
+    /// Opens a file, a folder of files, a pattern, or `-` for standard input.
     pub fn open(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
         self.open_as(input, csv_options(options))
     }
@@ -82,11 +100,49 @@ impl<'a> Session<'a> {
     fn open_as(&self, input: &str, csv: CsvOptions) -> Result<LocalEngine, FlowError> {
         let options = self.engine_options();
         let options = self.memory_limit().map_or(options.clone(), |limit| options.within(limit));
-        let source = Source::open(input, &csv)?;
+        let csv = CsvOptions { memory: self.memory_limit(), ..csv };
+        let source = match input {
+            STANDARD_STREAM => Source::open_copy(&self.standard_input()?, self.resources.format, &csv)?,
+            _ => Source::open(input, &csv)?,
+        };
         if !source.renamed_columns().is_empty() {
             self.observer.note(&Note::NumberedColumns(source.renamed_columns().to_vec()));
         }
         Ok(LocalEngine::with_options(source, options))
+    }
+
+    /// Finds the encoding of a table for which there is no policy; `None` for UTF-8.
+    pub(crate) fn find_encoding(&self, input: &str) -> Result<Option<FoundEncoding>, FlowError> {
+        Ok(match input {
+            STANDARD_STREAM => {
+                Source::find_copy_encoding(&self.standard_input()?, self.resources.format, ENCODING_BYTES)?
+            }
+            _ => Source::find_encoding(input, ENCODING_BYTES)?,
+        })
+    }
+
+    /// The copy of standard input, which can be read only once.
+    fn standard_input(&self) -> Result<CopiedInput, FlowError> {
+        let mut input = self.standard_input.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(copy) = &input.copy {
+            return Ok(copy.clone());
+        }
+        let folder = input.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let copy = CopiedInput::new(std::io::stdin().lock(), &folder, self.observer)?;
+        input.copy = Some(copy.clone());
+        Ok(copy)
+    }
+
+    /// Copies standard input, if it is read, beside this file: there is room for a release as large.
+    pub(crate) fn copy_beside(&self, output: &Path) {
+        let folder = output.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let folder = folder.filter(|folder| folder.is_dir() && output != Path::new(STANDARD_STREAM));
+        self.standard_input.lock().unwrap_or_else(PoisonError::into_inner).folder = folder.map(Path::to_path_buf);
+    }
+
+    /// Format of standard output.
+    pub(crate) fn stream_format(&self) -> Option<FileKind> {
+        self.resources.format
     }
 
     /// Options of engines, without the memory limit.
@@ -124,12 +180,21 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Returns an error if standard input is named more than once: it can be read only once.
+pub(crate) fn check_standard_input<'i>(inputs: impl IntoIterator<Item = &'i str>) -> Result<(), FlowError> {
+    if inputs.into_iter().filter(|input| *input == STANDARD_STREAM).count() > 1 {
+        return Err(FlowError::usage("`-` is named twice, and standard input can be read only once; name a file"));
+    }
+    Ok(())
+}
+
 /// Options to read an original.
 fn csv_options(options: &InputOptions) -> CsvOptions {
     let names = if options.names.is_empty() { Vec::new() } else { vec![options.names.clone()] };
     CsvOptions {
         delimiter: options.delimiter.map(|c| c as u8),
         quote: options.quote as u8,
+        encoding: options.encoding,
         names: (!options.header).then_some(names),
         ..CsvOptions::default()
     }
@@ -144,6 +209,7 @@ fn release_options(
     let original = csv_options(input);
     CsvOptions {
         delimiter: release.delimiter.map(|c| c as u8).or(original.delimiter),
+        encoding: release.encoding.or(original.encoding),
         names: (!release.header.unwrap_or(input.header)).then(names),
         guard_formulas: release.guard_formulas,
         release: true,

@@ -53,6 +53,7 @@ mod values;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use moretta_core::{
+    encoding::Encoding,
     hierarchy::parse_number,
     policy::InputOptions,
     schema::{Kind, Role},
@@ -137,13 +138,23 @@ pub struct Dialect {
     pub delimiter: Option<char>,
     /// Whether the first line names the columns.
     pub header: bool,
+    /// Encoding, if it is not UTF-8.
+    pub encoding: Option<Encoding>,
+    /// Whether a byte order mark shows the encoding.
+    pub encoding_is_certain: bool,
     /// Notation of numbers, with the columns that show it.
     pub numbers: FoundNotation,
 }
 
 impl Default for Dialect {
     fn default() -> Self {
-        Self { delimiter: None, header: true, numbers: FoundNotation::default() }
+        Self {
+            delimiter: None,
+            header: true,
+            encoding: None,
+            encoding_is_certain: false,
+            numbers: FoundNotation::default(),
+        }
     }
 }
 

@@ -320,13 +320,23 @@ fn input(out: &mut String, guesses: &Guesses) {
     out.push_str("\n# Format of the input. Settings that are not listed are detected.\n");
     let all: Vec<String> =
         InputOptions::default().missing.iter().chain(&guesses.markers).map(|text| quoted(text)).collect();
-    let Dialect { delimiter, header, numbers } = &guesses.dialect;
-    let as_usual = delimiter.is_none() && *header && numbers.notation.is_plain();
+    let Dialect { delimiter, header, encoding, encoding_is_certain, numbers } = &guesses.dialect;
+    let as_usual = delimiter.is_none() && encoding.is_none() && *header && numbers.notation.is_plain();
     let off = if guesses.markers.is_empty() { "# " } else { "" };
     _ = writeln!(out, "{}[input]", if as_usual { off } else { "" });
     if let Some(delimiter) = delimiter {
         let delimiter = if *delimiter == '\t' { "\\t".to_owned() } else { delimiter.to_string() };
         _ = writeln!(out, "delimiter = \"{delimiter}\"");
+    }
+    if let Some(encoding) = encoding {
+        if !encoding_is_certain {
+            comment(
+                out,
+                "CONFIRM: the file is not UTF-8 and has no byte order mark, so its encoding is guessed. If letters such as \
+                 those with accents are wrong in a release, set another one.",
+            );
+        }
+        _ = writeln!(out, "encoding = \"{}\"", encoding.name());
     }
     if !header {
         comment(

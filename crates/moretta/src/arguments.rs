@@ -7,6 +7,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 use moretta_core::seed::Seed;
+use moretta_engine::FileKind;
 
 pub use self::{
     bound::Bound,
@@ -70,6 +71,8 @@ pub enum Command {
     Measures(List),
     /// List privacy models
     Models(List),
+    /// List the file formats of tables
+    Formats(List),
     /// Generate synthetic people and anonymize them
     Demo(Demo),
 }
@@ -82,11 +85,15 @@ pub struct Resources {
     /// Memory limit of the whole program, e.g. 500MB or 4GB [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
+    /// Format of standard input or output, where a file is named `-`, e.g. csv.gz or parquet [default: found from the
+    /// first bytes; csv for output]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub format: Option<FileKind>,
 }
 
 #[derive(Debug, Clone, Args)]
 pub struct Output {
-    /// Release to write: .csv (with the delimiter of the input) or .parquet
+    /// Release to write, or `-`: .csv (in the dialect of the input), .csv.gz, .parquet, .arrow, ..
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
     /// Report to write: .json for programs, .html for people (may be given twice)
@@ -109,7 +116,7 @@ pub struct Output {
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// File, folder of files, or pattern: CSV or Parquet
+    /// File, folder of files, pattern, or `-`; `moretta formats` lists the formats
     pub input: String,
     /// Policy to write [default: print it]
     #[arg(long, short, value_name = "POLICY")]
@@ -137,7 +144,7 @@ pub struct Policy {
 #[derive(Debug, Args)]
 #[command(after_help = RISKS_HELP)]
 pub struct Risks {
-    /// File, folder of files, or pattern: CSV or Parquet
+    /// File, folder of files, pattern, or `-`; `moretta formats` lists the formats
     pub input: String,
     /// Columns to analyze, e.g. age,sex,zip [default: all]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
@@ -165,7 +172,7 @@ it and in no smaller part of it. Only counts and names of columns are printed, n
 
 #[derive(Debug, Args)]
 pub struct Inferences {
-    /// File, folder of files, or pattern: CSV or Parquet, original data or a release
+    /// File, folder of files, pattern, or `-`; `moretta formats` lists the formats, original data or a release
     pub input: String,
     /// Policy file; its templates and LKC-privacy define what is checked
     ///
@@ -195,7 +202,7 @@ pub struct Inferences {
 
 #[derive(Debug, Args)]
 pub struct Anonymize {
-    /// File, folder of files, or pattern: CSV or Parquet
+    /// File, folder of files, pattern, or `-`; `moretta formats` lists the formats
     pub input: String,
     /// Policy file
     #[arg(long, short, value_name = "POLICY")]
@@ -240,7 +247,7 @@ pub enum IfLinkable {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Release to check: CSV or Parquet
+    /// Release to check, in any format, or `-`
     pub released: String,
     /// Policy file
     #[arg(long, short, value_name = "POLICY")]
@@ -255,7 +262,7 @@ pub struct Check {
 #[derive(Debug, Args)]
 #[command(after_help = LINKAGE_HELP)]
 pub struct Linkage {
-    /// Two or more releases of the same records: CSV or Parquet
+    /// Two or more releases of the same records, in any format
     #[arg(value_name = "RELEASE", num_args = 2.., required = true)]
     pub releases: Vec<String>,
     /// Policy file; its models judge what remains of a person's groups
@@ -349,7 +356,7 @@ categories.
 
 #[derive(Debug, Args)]
 pub struct Frontier {
-    /// File, folder of files, or pattern: CSV or Parquet
+    /// File, folder of files, pattern, or `-`; `moretta formats` lists the formats
     pub input: String,
     /// Policy file
     #[arg(long, short, value_name = "POLICY")]
@@ -375,7 +382,7 @@ pub struct Frontier {
 
 #[derive(Debug, Args)]
 pub struct Apply {
-    /// New records: file, folder of files, or pattern, CSV or Parquet
+    /// New records: file, folder of files, pattern, or `-`
     pub input: String,
     /// Recoding file written by `moretta anonymize --recoding`
     #[arg(long, value_name = "R.json")]
@@ -394,7 +401,7 @@ pub struct Apply {
 
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// Records to train on: CSV or Parquet; without --test, part of them is held out for testing
+    /// Records to train on, in any format; without --test, part of them is held out for testing
     pub input: String,
     /// Policy file; one column must have the role `class`
     #[arg(long, short, value_name = "POLICY")]
@@ -431,7 +438,7 @@ pub struct SplitOptions {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
-    /// File, folder of files, or pattern: CSV or Parquet
+    /// File, folder of files, pattern, or `-`; `moretta formats` lists the formats
     pub input: String,
     /// Policy file; its method runs with its parameters, other methods with their defaults
     #[arg(long, short, value_name = "POLICY")]
@@ -551,6 +558,11 @@ pub struct Demo {
     /// Overwrite an earlier demo
     #[arg(long)]
     pub overwrite: bool,
+}
+
+fn parse_format(text: &str) -> Result<FileKind, String> {
+    let known = FileKind::of_name(text.trim_start_matches('.'));
+    known.ok_or_else(|| format!("`{text}` is no format; give an extension such as csv.gz; `moretta formats` lists all"))
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {

@@ -131,7 +131,7 @@ fn child_arguments(arguments: &Compare, job: &Job) -> Vec<OsString> {
         overwrite: _,
         json: _,
         child: _,
-        resources: Resources { threads, memory },
+        resources: Resources { threads, memory, format: _ },
     } = arguments;
     let mut policy = OsString::from("--policy=");
     policy.push(policy_path);

@@ -103,6 +103,7 @@ fn run(command: Command) -> Result<(), FlowError> {
         Command::Methods(arguments) => commands::list::methods(arguments.json),
         Command::Measures(arguments) => commands::list::measures(arguments.json),
         Command::Models(arguments) => commands::list::models(arguments.json),
+        Command::Formats(arguments) => commands::list::formats(arguments.json),
         Command::Demo(arguments) => commands::demo::run(&arguments),
     }
 }

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod parquet;
+mod sources;
 mod tables;
 
 use std::path::Path;
@@ -57,6 +58,10 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "recoding", share: 6, source: Source::Mutated(inputs::recoding) },
     Kind { name: "csv", share: 10, source: Source::Mutated(inputs::csv) },
     Kind { name: "parquet", share: 17, source: Source::Mutated(parquet::parquet) },
+    Kind { name: "gzip", share: 6, source: Source::Mutated(sources::gzip) },
+    Kind { name: "zstd", share: 6, source: Source::Mutated(sources::zstd) },
+    Kind { name: "encoding", share: 8, source: Source::Mutated(sources::encoding) },
+    Kind { name: "arrow", share: 12, source: Source::Mutated(sources::arrow) },
     Kind { name: "queries", share: 3, source: Source::Mutated(inputs::queries) },
     Kind { name: "release", share: 5, source: Source::Mutated(inputs::release) },
     Kind { name: "tables", share: 3, source: Source::Generated(tables::tables) },

@@ -19,7 +19,7 @@ use crate::{csv::TextTable, job::Job, mutate::Format, rng::Rng, stock::Stock};
 const TABLE: &str = "table.parquet";
 
 /// A column of random type. Numbers are in `0..40`; some are null.
-fn column(rng: &mut Rng, rows: usize) -> ArrayRef {
+pub fn column(rng: &mut Rng, rows: usize) -> ArrayRef {
     let nulls = *rng.one(&[0, 0, 10, 100]);
     let numbers: Vec<Option<i64>> = (0..rows).map(|_| (!rng.chance(nulls)).then(|| rng.below(40) as i64)).collect();
     let texts: Vec<Option<String>> = numbers.iter().map(|number| number.map(|number| format!("t{number}"))).collect();
@@ -75,18 +75,23 @@ fn write(batch: &RecordBatch, properties: WriterProperties, path: &Path) -> bool
     writer.and_then(|mut writer| writer.write(batch).and_then(|()| writer.close())).is_ok()
 }
 
-/// Writes a table of texts as Parquet.
-pub fn write_texts(table: &TextTable, path: &Path) {
+/// A table of texts as a batch.
+pub fn batch_of_texts(table: &TextTable) -> RecordBatch {
     let column = |at: usize| -> ArrayRef {
         Arc::new(table[1..].iter().map(|row| Some(row[at].as_str())).collect::<StringArray>())
     };
-    let batch = RecordBatch::try_from_iter(table[0].iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
-    let written = batch.is_ok_and(|batch| write(&batch, WriterProperties::default(), path));
+    let columns = table[0].iter().enumerate().map(|(at, name)| (name.clone(), column(at)));
+    RecordBatch::try_from_iter(columns).expect("columns of one length")
+}
+
+/// Writes a table of texts as Parquet.
+pub fn write_texts(table: &TextTable, path: &Path) {
+    let written = write(&batch_of_texts(table), WriterProperties::default(), path);
     assert!(written, "a table of texts can be written");
 }
 
 /// A policy for columns `c0`, `c1`, ..: most are quasi-identifiers.
-fn policy(rng: &mut Rng, columns: usize) -> String {
+pub fn policy(rng: &mut Rng, columns: usize) -> String {
     let mut text = format!("version = 1\n[privacy]\nk = 2\n{}", crate::stock::method(rng));
     let mut exact = Vec::new();
     for at in 0..columns {

@@ -11,6 +11,7 @@ pub use self::columns::Columns;
 use crate::{
     counts::RecordOrder,
     dates::DateFormat,
+    encoding::Encoding,
     hierarchy::{HierarchyChoice, ValueParser},
     notation::Notation,
     schema::{Kind, MissingRule, Role, Unit},
@@ -115,6 +116,9 @@ pub struct ReleaseOptions {
     /// Delimiter of a CSV release, an ASCII character; by default that of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// Encoding of a CSV release; by default that of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
     /// Decimal mark of the release, `.` or `,`; by default numbers are written in the notation of the input. If it is
     /// set, the numbers of kept number columns are written with it too, without separators of thousands.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,6 +139,7 @@ impl Default for ReleaseOptions {
             order: RecordOrder::Shuffled,
             exact: Vec::new(),
             delimiter: None,
+            encoding: None,
             decimal: None,
             header: None,
             guard_formulas: false,
@@ -188,6 +193,9 @@ pub struct InputOptions {
     pub delimiter: Option<char>,
     /// Quote of cells, an ASCII character other than the delimiter.
     pub quote: char,
+    /// Encoding of text files; by default UTF-8, or what their byte order mark says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
     /// Decimal mark of numbers in text: `.` or `,`.
     #[serde(skip_serializing_if = "is_point")]
     pub decimal: char,
@@ -212,6 +220,7 @@ impl Default for InputOptions {
         Self {
             delimiter: None,
             quote: '"',
+            encoding: None,
             decimal: '.',
             thousands: None,
             header: true,

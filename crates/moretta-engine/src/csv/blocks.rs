@@ -19,21 +19,20 @@
 //! Cost: one read and one count of quotes per block, under a lock, while other threads parse.
 
 use std::{
-    fs::File,
-    io::{self, Read, Seek, SeekFrom},
-    path::PathBuf,
+    fmt,
+    io::{self, Read},
 };
 
-use crate::error::EngineError;
+use crate::{bytes::text::TextFile, error::EngineError};
 
 /// Maximum length of a record: 64 MiB. A longer one most likely has an unclosed quote and extends to the end of
 /// the file.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// CSV file whose first record, after the header, begins at byte `data_offset`.
+/// CSV file whose first record, after the header, begins at byte `data_offset` of its UTF-8.
 #[derive(Debug, Clone)]
 pub(crate) struct DataFile {
-    pub(crate) path: PathBuf,
+    pub(crate) text: TextFile,
     pub(crate) data_offset: u64,
 }
 
@@ -47,7 +46,7 @@ pub(crate) struct Block {
     pub(crate) file: usize,
     /// Number of the first block of its file.
     pub(crate) first_of_file: usize,
-    /// Offset of the block in its file, in bytes.
+    /// Offset of the block in the UTF-8 of its file, in bytes.
     pub(crate) offset: u64,
     /// Whether the block, or the bytes read with it but carried over to the next block, contain a quote.
     pub(crate) has_quotes: bool,
@@ -79,14 +78,19 @@ pub(crate) struct BlockCutter {
 }
 
 /// File that is being cut.
-#[derive(Debug)]
 struct OpenFile {
-    file: File,
+    text: Box<dyn Read + Send>,
     /// Bytes already read that lie after the last cut; the next block begins with them.
     carry: Vec<u8>,
-    /// Offset of `carry` in the file, in bytes.
+    /// Offset of `carry` in the UTF-8 of the file, in bytes.
     offset: u64,
     first_block: usize,
+}
+
+impl fmt::Debug for OpenFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenFile").field("offset", &self.offset).finish_non_exhaustive()
+    }
 }
 
 impl BlockCutter {
@@ -105,9 +109,9 @@ impl BlockCutter {
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<Option<usize>, EngineError> {
         loop {
             let Some(mut open) = self.next_open_file()? else { return Ok(None) };
-            let path = &self.files[self.next_file - 1].path;
+            let path = &self.files[self.next_file - 1].text.file.path;
             let Filled { cut, filled, at_end } = fill(&mut open, block, self.block_size, self.quote, self.carry_blank)
-                .map_err(EngineError::io(path, "read"))?;
+                .map_err(EngineError::reading(path))?;
             block.file = self.next_file - 1;
             block.first_of_file = open.first_block;
             block.offset = open.offset;
@@ -130,11 +134,10 @@ impl BlockCutter {
         if let Some(open) = self.open.take() {
             return Ok(Some(open));
         }
-        let Some(DataFile { path, data_offset }) = self.files.get(self.next_file) else { return Ok(None) };
-        let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
-        file.seek(SeekFrom::Start(*data_offset)).map_err(EngineError::io(path, "read"))?;
+        let Some(DataFile { text, data_offset }) = self.files.get(self.next_file) else { return Ok(None) };
+        let text = text.read_from(*data_offset)?;
         self.next_file += 1;
-        Ok(Some(OpenFile { file, carry: Vec::new(), offset: *data_offset, first_block: self.next_block }))
+        Ok(Some(OpenFile { text, carry: Vec::new(), offset: *data_offset, first_block: self.next_block }))
     }
 }
 
@@ -161,7 +164,7 @@ fn fill(open: &mut OpenFile, block: &mut Block, size: usize, quote: u8, carry_bl
             if filled == target {
                 break false;
             }
-            match open.file.read(&mut block.buffer[filled..target]) {
+            match open.text.read(&mut block.buffer[filled..target]) {
                 Ok(0) => break true,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -231,12 +234,15 @@ fn without_blank_lines(bytes: &[u8], mut cut: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::{file::InputFile, packing::Packing};
 
     fn blocks(text: &[u8], size: usize, width: usize) -> Vec<Vec<u8>> {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).expect("write");
-        let mut cutter = BlockCutter::new(vec![DataFile { path, data_offset: 0 }], b'"', size, width);
+        let file = InputFile::new(&path, Packing::None, None).expect("file");
+        let file = DataFile { text: TextFile::open(&file, None).expect("text"), data_offset: 0 };
+        let mut cutter = BlockCutter::new(vec![file], b'"', size, width);
         let (mut block, mut all) = (Block::default(), Vec::new());
         while let Some(number) = cutter.next(&mut block).expect("read") {
             assert_eq!(number, all.len());

@@ -1,15 +1,16 @@
 //! Header of a CSV file: column names, delimiter, and the byte at which the records begin.
 //!
-//! Guarantee: a returned header is UTF-8 without NUL bytes, has no name twice and no CR outside quotes. A name that
+//! Guarantee: a returned header is text without NUL bytes, has no name twice and no CR outside quotes. A name that
 //! occurs again gets a number: `x`, `x_2`. Without a header the columns are called `c1`, `c2`, .. or as requested. The delimiter is
 //! the requested one, or the most frequent in the header. Cost: reads the header only, at most [`MAX_HEADER_BYTES`].
 
-use std::{fs::File, io::Read, path::Path};
-
-use std::collections::HashSet;
+use std::{collections::HashSet, io::Read, path::Path};
 
 use super::{CsvOptions, Dialect, content, parse::FieldOffsets};
-use crate::error::{EngineError, Fault};
+use crate::{
+    bytes::text::TextFile,
+    error::{EngineError, Fault},
+};
 
 /// Parsed header of a file.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub(crate) struct Header {
     /// Numbers (from 1) of the columns that had the name of an earlier one.
     pub(crate) renamed: Vec<usize>,
     pub(crate) dialect: Dialect,
-    /// Byte of the file at which the first record begins.
+    /// Byte of the UTF-8 of the file at which the first record begins.
     pub(crate) data_offset: u64,
 }
 
@@ -32,16 +33,17 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 const MAX_HEADER_BYTES: usize = 4 << 20;
 
 /// Reads the header of a file.
-pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineError> {
+pub(crate) fn read(text: &TextFile, options: &CsvOptions) -> Result<Header, EngineError> {
+    let path = &text.file.path;
     let fault = |fault| match options.names {
         None => EngineError::Header { path: path.to_path_buf(), fault },
         Some(_) => EngineError::Record { path: path.to_path_buf(), record: 1, line: Some(1), fault },
     };
-    let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
+    let mut file = text.read_from(0)?;
     let mut bytes = Vec::new();
     let mut step = 64 << 10;
     let (start, end) = loop {
-        let read = (&mut file).take(step).read_to_end(&mut bytes).map_err(EngineError::io(path, "read"))?;
+        let read = (&mut file).take(step).read_to_end(&mut bytes).map_err(EngineError::reading(path))?;
         let start = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
         if let Some(end) = record_end(&bytes[start..], options.quote) {
             break (start, start + end);
@@ -60,7 +62,7 @@ pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineEr
     let line = &bytes[start..end];
     let data_offset = if options.names.is_none() { end } else { start } as u64;
     if std::str::from_utf8(line).is_err() {
-        return Err(fault(Fault::NotUtf8));
+        return Err(fault(Fault::Encoding(text.bad_bytes())));
     }
     if line.contains(&0) {
         return Err(fault(Fault::Nul));
@@ -173,12 +175,17 @@ fn split(line: &[u8], dialect: Dialect) -> Result<Vec<String>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::{file::InputFile, packing::Packing};
 
     fn header(text: &[u8], delimiter: Option<u8>) -> Result<Header, EngineError> {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).expect("write");
-        read(&path, &CsvOptions { delimiter, ..CsvOptions::default() })
+        read(&text_of(&path)?, &CsvOptions { delimiter, ..CsvOptions::default() })
+    }
+
+    fn text_of(path: &Path) -> Result<TextFile, EngineError> {
+        TextFile::open(&InputFile::new(path, Packing::None, None)?, None)
     }
 
     #[test]
@@ -197,7 +204,7 @@ mod tests {
         let message = |text: &[u8]| header(text, None).map(|_| ()).expect_err("error").to_string();
         assert!(message(b"").ends_with("a.csv is empty: it should begin with a header that names the columns"));
         assert!(message(b"\n\n").contains("is empty"));
-        assert!(message(b"a,\xFF\n").contains("not valid UTF-8"));
+        assert!(message(b"a,\xFF\n").contains("(0xFF) is not UTF-8"));
         assert!(message(b"a,\"b\n1,2").contains("the quote that opens field 2 is never closed"));
         assert!(message(b"a,b\"c\"\n").contains("a quote inside field 2"));
         assert!(message(b"a,\0\n").contains("a NUL byte"));
@@ -222,7 +229,7 @@ mod tests {
         let read = |names: &[&[&str]]| {
             let list = |names: &&[&str]| names.iter().map(|name| (*name).to_owned()).collect();
             let names = Some(names.iter().map(list).collect());
-            super::read(&path, &CsvOptions { names, ..CsvOptions::default() })
+            super::read(&text_of(&path)?, &CsvOptions { names, ..CsvOptions::default() })
         };
         let found = read(&[]).expect("header");
         assert_eq!((found.columns, found.data_offset), (["c1", "c2", "c3"].map(str::to_owned).to_vec(), 3));
@@ -231,7 +238,7 @@ mod tests {
         assert!(message.ends_with("a.csv: 2 `names` in [input], and the first record has 3 fields"), "{message}");
         std::fs::write(&path, b"a,\xFF\n").expect("write");
         let message = read(&[]).expect_err("error").to_string();
-        assert!(message.contains("a.csv, record 1 (line 1): not valid UTF-8"), "{message}");
+        assert!(message.contains("a.csv, record 1 (line 1): byte 3 of the file (0xFF) is not UTF-8"), "{message}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! CSV: headers, blocks of whole records, the fields of a block, and writing of cells.
 //!
-//! The dialect is RFC 4180 with any one-byte delimiter and quote, LF or CRLF line ends, UTF-8. It is stricter than
+//! The dialect is RFC 4180 with any one-byte delimiter and quote, LF or CRLF line ends. Here a
+//! file is UTF-8; [`crate::bytes`] unpacks and decodes other files. It is stricter than
 //! other readers in three ways: a quote may occur only at the start or end of a quoted field (or doubled inside one)
 //! and every quote must be closed, because blocks are cut by counting quotes; and a NUL byte is refused, because some
 //! readers end a text there.
@@ -8,6 +9,8 @@
 //! Readers disagree about a CR outside quotes that no LF follows, and about blank lines in a table of one column. In an
 //! original both are part of the table, and they are quoted in the release ([`write`]); in a release they are refused
 //! ([`CsvOptions::release`]), because other readers would find other records than those that were checked.
+
+use moretta_core::encoding::Encoding;
 
 pub(crate) mod blocks;
 pub(crate) mod convert;
@@ -23,6 +26,8 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
     /// Byte around a field that contains delimiters, quotes or line breaks.
     pub quote: u8,
+    /// Encoding of the files. `None`: UTF-8, or what the byte order mark of a file says.
+    pub encoding: Option<Encoding>,
     /// `None` if the first line of each file names the columns. Otherwise the files have no header: the list with as many
     /// names as there are columns names them; without a list they are called `c1`, `c2`, ..
     pub names: Option<Vec<Vec<String>>>,
@@ -31,11 +36,21 @@ pub struct CsvOptions {
     /// Whether the file, of any format, is a release, which is read as other programs would read it: text that they may
     /// read as other records is refused, and columns of Parquet have the types of the Parquet schema.
     pub release: bool,
+    /// Maximum bytes of the process, which limits the buffers for compressed files of any format; `None` for no limit.
+    pub memory: Option<u64>,
 }
 
 impl Default for CsvOptions {
     fn default() -> Self {
-        Self { delimiter: None, quote: b'"', names: None, guard_formulas: false, release: false }
+        Self {
+            delimiter: None,
+            quote: b'"',
+            encoding: None,
+            names: None,
+            guard_formulas: false,
+            release: false,
+            memory: None,
+        }
     }
 }
 
@@ -44,6 +59,8 @@ impl Default for CsvOptions {
 pub struct CsvRelease {
     /// Byte between fields; by default that of the source, or a comma.
     pub delimiter: Option<u8>,
+    /// Encoding; by default that of the source, or UTF-8.
+    pub encoding: Option<Encoding>,
     /// Whether the first line names the columns; by default as in the source.
     pub header: Option<bool>,
     /// Whether texts that a spreadsheet would take for a formula get an apostrophe before them.

@@ -5,9 +5,7 @@
 //! is found by reading its file again.
 
 use std::{
-    fs::File,
     io::Read,
-    path::Path,
     sync::{Arc, Mutex},
 };
 
@@ -18,11 +16,12 @@ use super::{
     parse::{BlockShape, FieldOffsets, LocatedFault},
 };
 use crate::{
-    error::EngineError,
+    bytes::{encoding::TextEncoding, file::InputFile, packing::Packing, text::TextFile},
+    error::{EngineError, Fault},
     ordered_pool::{PieceFailure, lock},
     records::InputRecords,
     scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest},
-    source::{InputFile, column_difference},
+    source::column_difference,
 };
 
 /// Maximum bytes of a block when only the first records are requested, so that little is read in vain. Not tuned.
@@ -38,24 +37,29 @@ pub(crate) struct CsvScan {
     dialect: Dialect,
     /// Options of the files, with the delimiter that was found.
     options: CsvOptions,
-    /// Total size of the files, headers included.
+    /// Total size of the files as text, headers included; estimated for packed files.
     bytes: u64,
 }
 
 impl CsvScan {
     /// Reads the headers of all files, which must be equal. The delimiter of the first file applies to all.
     pub(crate) fn open(files: &[InputFile], options: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
-        let first = header::read(&files[0].path, options)?;
+        let text = TextFile::open(&files[0], options.encoding)?;
+        let encoding = options.encoding.or(text.declared());
+        let first = header::read(&text, options)?;
         let options = CsvOptions { delimiter: Some(first.dialect.delimiter), ..options.clone() };
-        let mut data = vec![DataFile { path: files[0].path.clone(), data_offset: first.data_offset }];
-        for InputFile { path, .. } in &files[1..] {
-            let other = header::read(path, &options)?;
+        let mut data = vec![DataFile { text, data_offset: first.data_offset }];
+        for file in &files[1..] {
+            let text = TextFile::open(file, options.encoding)?;
+            let other = header::read(&text, &options)?;
             if let Some(detail) = column_difference(&first.columns, &other.columns) {
-                return Err(EngineError::HeaderDiffers { path: path.clone(), first: files[0].path.clone(), detail });
+                let (path, first) = (file.path.clone(), files[0].path.clone());
+                return Err(EngineError::HeaderDiffers { path, first, detail });
             }
-            data.push(DataFile { path: path.clone(), data_offset: other.data_offset });
+            data.push(DataFile { text, data_offset: other.data_offset });
         }
-        let bytes = files.iter().map(|file| file.length).sum();
+        let options = CsvOptions { encoding, ..options };
+        let bytes = data.iter().map(|file| text_bytes(&file.text)).sum();
         Ok(Box::new(Self {
             columns: first.columns,
             renamed: first.renamed,
@@ -142,8 +146,10 @@ impl PieceReader for BlockReader<'_> {
         if let Err(LocatedFault { record, offset, fault }) = parsed
             && !sample_complete
         {
-            let path = scan.files[block.file].path.clone();
-            let line = if records_left.is_none() { line_at(&path, block.offset + offset as u64) } else { None };
+            let text = &scan.files[block.file].text;
+            let line = if records_left.is_none() { line_at(text, block.offset + offset as u64) } else { None };
+            let fault = if fault == Fault::NotUtf8 { Fault::Encoding(text.bad_bytes()) } else { fault };
+            let path = text.file.path.clone();
             return Err(EngineError::Record { path, record: record as u64 + 1, line, fault });
         }
         *records_left = records_left.map(|left| left.saturating_sub(fields.num_records()));
@@ -156,9 +162,18 @@ impl PieceReader for BlockReader<'_> {
     }
 }
 
-/// Number of the line (from 1) that holds a byte; `None` if the file cannot be read.
-fn line_at(path: &Path, offset: u64) -> Option<u64> {
-    let mut rest = File::open(path).ok()?.take(offset);
+/// Bytes of the text of a file, estimated unless it is plain UTF-8.
+fn text_bytes(text: &TextFile) -> u64 {
+    /// Usual ratio of compression of tables of people; affects the number of buckets and estimates of memory only.
+    const RATIO: u64 = 8;
+    let TextFile { file, encoding } = text;
+    let bytes = if file.packing == Packing::None { file.length } else { file.length.saturating_mul(RATIO) };
+    if matches!(encoding, TextEncoding::Utf16Le | TextEncoding::Utf16Be) { bytes / 2 } else { bytes }
+}
+
+/// Number of the line (from 1) that holds a byte of the text; `None` if the file cannot be read.
+fn line_at(text: &TextFile, offset: u64) -> Option<u64> {
+    let mut rest = text.read_from(0).ok()?.take(offset);
     let mut buffer = vec![0; 1 << 16];
     let mut lines = 1;
     loop {

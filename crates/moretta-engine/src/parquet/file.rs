@@ -8,13 +8,12 @@
 //! Cost: a range that begins inside a row group reads the headers of the pages before it.
 
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{DataType, Field, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use parquet::{
     arrow::{
@@ -33,6 +32,7 @@ use super::{
     types,
 };
 use crate::{
+    bytes::file::InputFile,
     error::EngineError,
     source::{column_difference, repeated_columns},
 };
@@ -44,6 +44,7 @@ const MAX_BATCH_RECORDS: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct ParquetFile {
     pub(crate) path: PathBuf,
+    input: InputFile,
     metadata: Arc<ParquetMetaData>,
     /// Names and types of the columns.
     pub(crate) schema: SchemaRef,
@@ -60,8 +61,8 @@ pub(crate) struct Projection {
 impl ParquetFile {
     /// Reads the footer of a file. An embedded Arrow schema is ignored if the file is a release, so that its columns are
     /// those that every reader finds.
-    pub(crate) fn open(path: &Path, release: bool) -> Result<Self, EngineError> {
-        let file = File::open(path).map_err(EngineError::io(path, "open"))?;
+    pub(crate) fn open(input: &InputFile, release: bool) -> Result<Self, EngineError> {
+        let (path, file) = (&*input.path, input.reopen()?);
         let bytes = file.metadata().map_err(EngineError::io(path, "read"))?.len();
         if bytes == 0 {
             return Err(EngineError::Empty { path: path.to_path_buf() });
@@ -83,7 +84,7 @@ impl ParquetFile {
         }
         let checked = row_groups.iter().map(|group| group.columns().iter().map(|_| AtomicBool::new(false)).collect());
         let checked = checked.collect();
-        Ok(Self { path: path.to_path_buf(), metadata, schema: Arc::new(schema), checked })
+        Ok(Self { path: path.to_path_buf(), input: input.clone(), metadata, schema: Arc::new(schema), checked })
     }
 
     /// Number of records of each row group, and their bytes before compression and encoding, as far as known.
@@ -126,11 +127,11 @@ impl ParquetFile {
         range: RecordRange,
         batch: usize,
     ) -> Result<RangeBatches<'_>, EngineError> {
-        let file = File::open(&self.path).map_err(EngineError::io(&self.path, "open"))?;
+        let file = Arc::new(self.input.reopen()?);
         let metadata = &*self.metadata;
         let RecordRange { row_group, skip, records, .. } = range;
         let checked = &self.checked[row_group];
-        let pages = CheckedRowGroup { file: Arc::new(file), metadata, row_group, checked };
+        let pages = CheckedRowGroup { file, metadata, row_group, checked };
         let whole = skip == 0 && records as i64 == metadata.row_group(row_group).num_rows();
         let selection =
             (!whole).then(|| RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(records)]));
@@ -217,21 +218,21 @@ impl Iterator for RangeBatches<'_> {
 }
 
 /// Returns the names of the columns; an error unless all files have the same names and types.
-pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineError> {
-    let names = |file: &ParquetFile| -> Vec<_> { file.schema.fields().iter().map(|f| f.name().clone()).collect() };
-    let first = &files[0];
-    let columns = names(first);
+pub(crate) fn same_columns(files: &[(&Path, &Schema)]) -> Result<Vec<String>, EngineError> {
+    let names = |schema: &Schema| -> Vec<_> { schema.fields().iter().map(|f| f.name().clone()).collect() };
+    let (first, first_schema) = files[0];
+    let columns = names(first_schema);
     if let Some((one, two)) = repeated_columns(&columns) {
-        return Err(EngineError::DuplicateColumn { path: first.path.clone(), first: one, second: two });
+        return Err(EngineError::DuplicateColumn { path: first.to_path_buf(), first: one, second: two });
     }
-    for file in &files[1..] {
+    for (path, schema) in &files[1..] {
         let types = || {
-            let mut pairs = (1..).zip(first.schema.fields().iter().zip(file.schema.fields()));
+            let mut pairs = (1..).zip(first_schema.fields().iter().zip(schema.fields()));
             let (number, (a, b)) = pairs.find(|(_, (a, b))| a.data_type() != b.data_type())?;
             Some(format!("column {number} is of type {}, not {}", b.data_type(), a.data_type()))
         };
-        if let Some(detail) = column_difference(&columns, &names(file)).or_else(types) {
-            return Err(EngineError::HeaderDiffers { path: file.path.clone(), first: first.path.clone(), detail });
+        if let Some(detail) = column_difference(&columns, &names(schema)).or_else(types) {
+            return Err(EngineError::HeaderDiffers { path: path.to_path_buf(), first: first.to_path_buf(), detail });
         }
     }
     Ok(columns)

@@ -26,6 +26,15 @@ pub fn catches_panics() -> bool {
 
 /// Runs a step of the decoder on a file. Errors of the decoder get the path of the file.
 pub(crate) fn decode<T, E: Display>(path: &Path, step: impl FnOnce() -> Result<T, E>) -> Result<T, EngineError> {
+    decode_as("Parquet", path, step)
+}
+
+/// Like [`decode`], for a file of another format.
+pub(crate) fn decode_as<T, E: Display>(
+    format: &'static str,
+    path: &Path,
+    step: impl FnOnce() -> Result<T, E>,
+) -> Result<T, EngineError> {
     let outer = DECODING.replace(true);
     // State that the step has changed is not used after a panic: every caller drops its reader after an error.
     let result = catch_unwind(AssertUnwindSafe(step));
@@ -35,7 +44,7 @@ pub(crate) fn decode<T, E: Display>(path: &Path, step: impl FnOnce() -> Result<T
         // The decoder panics for one reason that is no damage.
         Err(panic) if message(&*panic).contains(INDEX_OVERFLOW) => Err(EngineError::parquet(path)(INDEX_OVERFLOW)),
         // The text of the panic is not shown: it is about the decoder, and it may have a part of the data.
-        Err(_) => Err(EngineError::damaged(path, "the decoder cannot read it")),
+        Err(_) => Err(EngineError::damaged_as(format, path, "the decoder cannot read it")),
     }
 }
 

@@ -5,8 +5,8 @@
 //!                                                       └─▶ pages.rs, headers.rs: pages, sizes checked
 //! ```
 
-mod file;
-mod guard;
+pub(crate) mod file;
+pub(crate) mod guard;
 mod headers;
 mod pages;
 mod ranges;

@@ -15,12 +15,12 @@ use super::{
     ranges::RecordRanges,
 };
 use crate::{
+    bytes::file::InputFile,
     csv::CsvOptions,
     error::EngineError,
     ordered_pool::PieceFailure,
     records::InputRecords,
     scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest},
-    source::InputFile,
 };
 
 /// Records per batch of a piece that may have several batches. Not tuned.
@@ -39,11 +39,12 @@ pub(crate) struct ParquetScan {
 impl ParquetScan {
     /// Reads the footers of all files, whose columns must be equal.
     pub(crate) fn open(files: &[InputFile], options: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
-        let open = |file: &InputFile| ParquetFile::open(&file.path, options.release);
+        let open = |file: &InputFile| ParquetFile::open(file, options.release);
         let files = files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let rows = files.iter().flat_map(ParquetFile::row_groups).map(|(records, _)| records as u64);
         let records = rows.fold(0, u64::saturating_add);
-        Ok(Box::new(Self { columns: same_columns(&files)?, files, records }))
+        let schemas: Vec<_> = files.iter().map(|file| (&*file.path, &*file.schema)).collect();
+        Ok(Box::new(Self { columns: same_columns(&schemas)?, files, records }))
     }
 }
 

@@ -6,21 +6,22 @@
 //!
 //! How: threads render their pieces to bytes. In input order, a [`Sequencer`] gives each piece its offset in the file,
 //! and the threads write at the same time. A shuffle scatters the records to buckets by the high bits of their keys
-//! ([`Spill`]), packed: the labels as numbers, because texts of intervals and sets take several times more. Then each
+//! ([`Spill`]), compact: the labels as numbers, because texts of intervals and sets take several times more. Then each
 //! bucket is read, sorted, rendered and written at its offset, which is the total size of the buckets before it.
 //!
 //! ```text
-//! packed    key (8 bytes) | number of each label, or of the group (4 bytes) | bytes of the cells (4 bytes) | cells
+//! compact   key (8 bytes) | number of each label, or of the group (4 bytes) | bytes of the cells (4 bytes) | cells
 //! cells     flu,1200 NUL Rome          adjacent columns as in the input; NUL in place of the labels between them
 //! rendered  [20, 29],flu,1200,*,Rome
 //! ```
 //!
-//! Cost: a shuffle writes the packed records once and reads them once more; memory for one bucket per thread.
+//! Cost: a shuffle writes the compact records once and reads them once more; memory for one bucket per thread.
 
 use moretta_core::{counts::RecordOrder, observer::Observer};
 
 use super::{
     Job, PhaseObserver,
+    csv_sink::{self, EncodedRecords, Position, encode_checked, encoded_header, write_piece},
     decide::{DecidedPiece, for_each_piece},
     plan::OutColumn,
     random::SortKeys,
@@ -52,8 +53,8 @@ struct Renderer<'a> {
     ends: Vec<usize>,
     starts: Vec<usize>,
     stride: usize,
-    /// Numbers of labels in a packed record: one per run, or that of the group.
-    packed_labels: usize,
+    /// Numbers of labels in a compact record: one per run, or that of the group.
+    compact_labels: usize,
 }
 
 impl<'a> Renderer<'a> {
@@ -74,9 +75,9 @@ impl<'a> Renderer<'a> {
                 }
             }
         }
-        let packed_labels = if by_group { runs.len().min(1) } else { runs.len() };
+        let compact_labels = if by_group { runs.len().min(1) } else { runs.len() };
         let (bytes, ends, starts) = (Vec::new(), vec![0], Vec::new());
-        let mut renderer = Self { job, segments, bytes, ends, starts, stride: 1, packed_labels };
+        let mut renderer = Self { job, segments, bytes, ends, starts, stride: 1, compact_labels };
         if by_group {
             renderer.stride = runs.len().max(1);
             renderer.starts = (0..runs.len()).collect();
@@ -113,7 +114,7 @@ impl<'a> Renderer<'a> {
     /// Renders all records of a piece.
     fn render(&self, piece: &DecidedPiece<'_>, rendered: &mut Rendered) -> Result<(), EngineError> {
         let Job { plan, writer, .. } = self.job;
-        let Rendered { out, ends } = rendered;
+        let Rendered { out, ends, encoded } = rendered;
         out.clear();
         ends.clear();
         let mut cells =
@@ -133,7 +134,7 @@ impl<'a> Renderer<'a> {
             out.push(b'\n');
             ends.push(out.len());
         }
-        Ok(())
+        encoded.replace((piece, 0), self.job, out, ends)
     }
 
     /// Source columns of the segments of cells.
@@ -144,8 +145,8 @@ impl<'a> Renderer<'a> {
         })
     }
 
-    /// Appends a packed record without its key, and returns the length of the rendered record.
-    fn pack(&self, out: &mut Vec<u8>, piece: &DecidedPiece<'_>, record: usize, cells: &mut CsvCells<'_>) -> usize {
+    /// Appends a compact record without its key, and returns the length of the rendered record.
+    fn compact(&self, out: &mut Vec<u8>, piece: &DecidedPiece<'_>, record: usize, cells: &mut CsvCells<'_>) -> usize {
         let Job { plan, writer, .. } = self.job;
         // A delimiter or line break behind each segment.
         let mut rendered = self.segments.len();
@@ -153,7 +154,7 @@ impl<'a> Renderer<'a> {
             let Segment::Labels { run, column } = *segment else { continue };
             let label = plan.label_index(piece.decisions, record, column);
             rendered += self.label(run, label).len();
-            if run < self.packed_labels {
+            if run < self.compact_labels {
                 out.extend_from_slice(&(label as u32).to_le_bytes());
             }
         }
@@ -171,16 +172,16 @@ impl<'a> Renderer<'a> {
         rendered + length
     }
 
-    /// Bytes of the packed record without its key that begins at `start`.
+    /// Bytes of the compact record without its key that begins at `start`.
     #[inline]
-    fn packed_at<'b>(&self, bytes: &'b [u8], start: usize) -> &'b [u8] {
-        let cells = start + LABEL_BYTES * self.packed_labels + LENGTH_BYTES;
+    fn compact_at<'b>(&self, bytes: &'b [u8], start: usize) -> &'b [u8] {
+        let cells = start + LABEL_BYTES * self.compact_labels + LENGTH_BYTES;
         &bytes[start..cells + read_u32(&bytes[cells - LENGTH_BYTES..]) as usize]
     }
 
-    /// Renders a packed record without its key.
-    fn unpack(&self, out: &mut Vec<u8>, packed: &[u8]) {
-        let (labels, cells) = packed.split_at(LABEL_BYTES * self.packed_labels);
+    /// Renders a compact record without its key.
+    fn expand(&self, out: &mut Vec<u8>, compact: &[u8]) {
+        let (labels, cells) = compact.split_at(LABEL_BYTES * self.compact_labels);
         let mut cells = &cells[LENGTH_BYTES..];
         let mut more = self.cell_segments().count();
         for (index, segment) in self.segments.iter().enumerate() {
@@ -189,7 +190,7 @@ impl<'a> Renderer<'a> {
             }
             match *segment {
                 Segment::Labels { run, .. } => {
-                    let label = read_u32(&labels[LABEL_BYTES * run.min(self.packed_labels - 1)..]);
+                    let label = read_u32(&labels[LABEL_BYTES * run.min(self.compact_labels - 1)..]);
                     out.extend_from_slice(self.label(run, label as usize));
                 }
                 Segment::Cells { .. } => {
@@ -203,18 +204,45 @@ impl<'a> Renderer<'a> {
         out.push(b'\n');
     }
 
+    /// Renders a compact record without its key in the encoding of the release.
+    fn expand_encoded(&self, out: &mut Vec<u8>, compact: &[u8], text: &mut Vec<u8>) -> Result<(), EngineError> {
+        if self.job.encoding.is_utf8() {
+            self.expand(out, compact);
+            return Ok(());
+        }
+        text.clear();
+        self.expand(text, compact);
+        encode_checked(self.job, text, out)
+    }
+
+    /// Bytes of a compact record in the encoding of the release; an error if the encoding does not have a character of it.
+    fn encoded_length(
+        &self,
+        compact: &[u8],
+        piece: &DecidedPiece<'_>,
+        record: usize,
+        rendered: &mut Rendered,
+    ) -> Result<u64, EngineError> {
+        let Rendered { out, encoded, .. } = rendered;
+        out.clear();
+        self.expand(out, compact);
+        let mut ends = [out.len()];
+        encoded.replace((piece, record), self.job, out, &mut ends)?;
+        Ok(ends[0] as u64)
+    }
+
     /// Finds the records of a bucket and sorts them by key, then by their rendered bytes. `order` has the key and the
-    /// start of each packed record.
+    /// start of each compact record.
     fn sort(&self, bytes: &[u8], order: &mut Vec<(u64, usize)>) {
         order.clear();
         let mut start = 0;
         while let Some(key) = bytes.get(start..start + KEY_BYTES) {
             order.push((u64::from_le_bytes(key.try_into().unwrap_or_default()), start + KEY_BYTES));
-            start += KEY_BYTES + self.packed_at(bytes, start + KEY_BYTES).len();
+            start += KEY_BYTES + self.compact_at(bytes, start + KEY_BYTES).len();
         }
         let rendered = |start| {
             let mut out = Vec::new();
-            self.unpack(&mut out, self.packed_at(bytes, start));
+            self.expand(&mut out, self.compact_at(bytes, start));
             out
         };
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rendered(a.1).cmp(&rendered(b.1))));
@@ -238,11 +266,12 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
     job.plan.check_labels_without_nul(job.source)?;
     let names = job.plan.names.iter().map(String::as_str);
     let header = if job.header { job.writer.header(names) } else { Vec::new() };
-    job.write_at(&header, 0)?;
-    let (renderer, header_bytes) = (Renderer::new(job), header.len() as u64);
+    csv_sink::check_labels(job, observer)?;
+    let position = Position::after_header(job, &encoded_header(job, &header)?)?;
+    let renderer = Renderer::new(job);
     match job.order {
-        RecordOrder::Input => write_in_order(&renderer, header_bytes, observer),
-        RecordOrder::Shuffled => write_shuffled(&renderer, header_bytes, observer),
+        RecordOrder::Input => write_in_order(&renderer, position, observer),
+        RecordOrder::Shuffled => write_shuffled(&renderer, position, observer),
     }
 }
 
@@ -252,25 +281,24 @@ struct Rendered {
     out: Vec<u8>,
     /// End of each record in `out`.
     ends: Vec<usize>,
+    encoded: EncodedRecords,
 }
 
-fn write_in_order(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
+fn write_in_order(renderer: &Renderer<'_>, position: Position, observer: &dyn Observer) -> Result<u64, EngineError> {
     let job = renderer.job;
-    let offset = Sequencer::new(header_bytes);
+    let position = Sequencer::new(position);
     let states = (0..job.options.threads).map(|_| Rendered::default()).collect();
-    let (_, records) = for_each_piece(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
+    let (_, records) = for_each_piece(job, states, observer, &[&position], |state: &mut Rendered, piece| {
         renderer.render(&piece, state)?;
-        let piece_offset = offset.in_order(piece.number, |offset| {
-            *offset += state.out.len() as u64;
-            Ok(*offset - state.out.len() as u64)
-        })?;
-        job.write_at(&state.out, piece_offset)
+        write_piece(job, &position, piece.number, &state.out)
     })?;
+    position.into_inner().finish(job)?;
     Ok(records)
 }
 
 /// State of one thread that scatters records to buckets.
 struct ScatterState<'a> {
+    rendered: Rendered,
     keys: SortKeys,
     spill: SpillWriter<'a>,
     /// Records of each bucket that are not in the spill yet.
@@ -279,13 +307,14 @@ struct ScatterState<'a> {
     sizes: Vec<u64>,
 }
 
-fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
+fn write_shuffled(renderer: &Renderer<'_>, position: Position, observer: &dyn Observer) -> Result<u64, EngineError> {
     let job = renderer.job;
     let spill = job.spill();
     let buckets = spill.num_buckets();
     // A thread's buffers take about 8 MiB together; puts of 4 kiB at least, for few writes. Not tuned.
     let buffer_limit = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
     let states = (0..job.options.threads).map(|_| ScatterState {
+        rendered: Rendered::default(),
         keys: SortKeys::new(job.seed, job.sort_key_stream),
         spill: spill.writer(),
         buffers: (0..buckets).map(|_| Vec::new()).collect(),
@@ -294,13 +323,18 @@ fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
     let first = PhaseObserver { observer, phase: 0 };
     let (mut states, records) =
         for_each_piece(job, states.collect(), &first, &[], |state: &mut ScatterState, piece| {
-            let ScatterState { keys, spill: writer, buffers, sizes } = state;
+            let ScatterState { rendered, keys, spill: writer, buffers, sizes } = state;
             let mut cells = piece.records.csv_cells(&job.copied, (!job.copies_bytes).then_some(&job.conversion))?;
             for (record, key) in (0..piece.records.len()).zip(keys.starting_at(piece.records_before)) {
                 let bucket = spill.bucket_of(key);
                 let buffer = &mut buffers[bucket];
                 buffer.extend_from_slice(&key.to_le_bytes());
-                sizes[bucket] += renderer.pack(buffer, &piece, record, &mut cells) as u64;
+                let start = buffer.len();
+                let length = renderer.compact(buffer, &piece, record, &mut cells);
+                sizes[bucket] += match job.encoding.is_utf8() {
+                    true => length as u64,
+                    false => renderer.encoded_length(&buffer[start..], &piece, record, rendered)?,
+                };
                 if buffer.len() >= buffer_limit {
                     writer.put(bucket, buffer)?;
                     buffer.clear();
@@ -308,7 +342,7 @@ fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
             }
             Ok(())
         })?;
-    let mut offsets = vec![header_bytes; buckets + 1];
+    let mut offsets = vec![position.offset(); buckets + 1];
     for bucket in 0..buckets {
         let size: u64 = states.iter().map(|state| state.sizes[bucket]).sum();
         offsets[bucket + 1] = offsets[bucket] + size;
@@ -319,46 +353,65 @@ fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
         }
     }
     drop(states);
-    gather(renderer, &spill, &offsets, &PhaseObserver { observer, phase: 1 })?;
+    gather(renderer, &spill, (position, &offsets), &PhaseObserver { observer, phase: 1 })?;
     Ok(records)
 }
 
 /// State of one thread that sorts buckets.
 #[derive(Default)]
 struct GatherState {
-    /// Packed records of the bucket.
+    /// Compact records of the bucket.
     bytes: Vec<u8>,
     /// Sort key and start of each record in `bytes`.
     order: Vec<(u64, usize)>,
     out: Vec<u8>,
+    /// A record that is not encoded yet.
+    text: Vec<u8>,
 }
 
-/// Sorts the buckets and writes bucket `b` at offset `offsets[b]`.
-fn gather(renderer: &Renderer<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
+/// Sorts the buckets and writes bucket `b` at offset `offsets[b]`, or compresses the buckets in order.
+fn gather(
+    renderer: &Renderer<'_>,
+    spill: &Spill,
+    (position, offsets): (Position, &[u64]),
+    observer: &dyn Observer,
+) -> Result<(), EngineError> {
     /// Bytes per write.
     const CHUNK_BYTES: usize = 1 << 20;
     let job = renderer.job;
+    let is_packed = position.is_packed();
+    let position = Sequencer::new(position);
     let work = |state: &mut GatherState, bucket: usize| {
-        let GatherState { bytes, order, out } = state;
+        let GatherState { bytes, order, out, text } = state;
         bytes.clear();
         spill.take_all(bucket, bytes)?;
         renderer.sort(bytes, order);
-        let mut offset = offsets[bucket];
-        out.clear();
-        for &(_, start) in order.iter() {
-            renderer.unpack(out, renderer.packed_at(bytes, start));
-            if out.len() >= CHUNK_BYTES {
-                job.write_at(out, offset)?;
-                offset += out.len() as u64;
-                out.clear();
+        // Renders the bucket in chunks.
+        let mut write = |write_chunk: &mut dyn FnMut(&[u8]) -> Result<(), EngineError>| {
+            out.clear();
+            for &(_, start) in order.iter() {
+                renderer.expand_encoded(out, renderer.compact_at(bytes, start), text)?;
+                if out.len() >= CHUNK_BYTES {
+                    write_chunk(out)?;
+                    out.clear();
+                }
             }
+            write_chunk(out)
+        };
+        if is_packed {
+            position.in_order(bucket, |position| write(&mut |chunk| position.pack(job, chunk)))?;
+        } else {
+            let mut offset = offsets[bucket];
+            write(&mut |chunk| {
+                offset += chunk.len() as u64;
+                job.write_at(chunk, offset - chunk.len() as u64)
+            })?;
         }
-        job.write_at(out, offset)?;
         observer.progress(bucket as u64 + 1, spill.num_buckets() as u64);
         Ok(())
     };
     let states = (0..job.options.threads.min(spill.num_buckets())).map(|_| GatherState::default()).collect();
-    ordered_pool::run(states, observer, &[], ordered_pool::take_numbers_below(spill.num_buckets()), work)
+    ordered_pool::run(states, observer, &[&position], ordered_pool::take_numbers_below(spill.num_buckets()), work)
         .map_err(|(_, error)| error)?;
-    Ok(())
+    position.into_inner().finish(job)
 }

@@ -20,6 +20,7 @@
 //! Cost: one read of the input and one write of the output; a shuffle writes and reads the output once more.
 
 pub(crate) mod csv_out;
+mod csv_sink;
 mod decide;
 pub(crate) mod parquet_out;
 mod plan;
@@ -28,12 +29,14 @@ mod spill;
 
 use moretta_core::{
     counts::{RecordOrder, RenotatedColumn, Rewrite},
+    encoding::Encoding,
     notation::Notation,
     observer::{Observer, Stop},
     seed::Seed,
 };
 
 use crate::{
+    bytes::packing::Packing,
     csv::{Dialect, convert::Conversion, write::CellWriter},
     error::EngineError,
     local::EngineOptions,
@@ -66,6 +69,9 @@ pub(crate) struct Job<'a> {
     conversion: Conversion,
     /// Whether cells of a CSV source keep their bytes in a CSV release: nothing changes, and the delimiter is the same.
     copies_bytes: bool,
+    /// Encoding of a CSV release.
+    encoding: Encoding,
+    packing: Packing,
     pending: Pending,
 }
 
@@ -128,13 +134,14 @@ pub(crate) fn run(
     source.check_unchanged()?;
     let plan = Plan::new(rewrite, source)?;
     let mut csv = source.csv_options();
-    if source.scan().csv_options().is_none() && target.path.extension().is_some_and(|extension| extension == "tsv") {
+    if source.scan().csv_options().is_none() && target.kind.tabs {
         csv.delimiter = Some(b'\t');
     }
     let source_delimiter = csv.delimiter;
     csv.delimiter = target.csv.delimiter.or(csv.delimiter);
     let header = target.csv.header.unwrap_or(csv.names.is_none());
     csv.names = (!header).then(|| vec![plan.names.clone()]);
+    csv.encoding = target.csv.encoding.or(csv.encoding);
     csv.guard_formulas = target.csv.guard_formulas;
     // The file is read back as other programs read it.
     csv.release = true;
@@ -162,9 +169,11 @@ pub(crate) fn run(
         header,
         conversion,
         copies_bytes,
+        encoding: csv.encoding.unwrap_or(Encoding::Utf8),
+        packing: target.kind.packing,
         pending,
     };
-    let records = (target.format.entry().write)(&job, observer).map_err(|error| source.reason(error))?;
+    let records = (target.kind.format.entry().write)(&job, observer).map_err(|error| source.reason(error))?;
     job.plan.check_all_read()?;
     source.check_unchanged()?;
     if observer.stop().is_some() {

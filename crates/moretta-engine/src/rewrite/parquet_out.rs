@@ -1,9 +1,10 @@
-//! Writes the released records as Parquet.
+//! Writes the released records as Parquet or Arrow IPC.
 //!
 //! Guarantee: rewritten columns are text without nulls; columns copied from Parquet keep their type and nulls (a
 //! dictionary becomes the type of its values, and see [`portable`]); columns copied from CSV are text. No metadata of
 //! the input is written: statistics and page indexes are those of the released values. The bytes of the file depend on
-//! the records and their order only, because batches are regrouped to one size before they are encoded. Shuffled
+//! the records and their order only, because batches are regrouped to one size before they are encoded. Arrow is written
+//! without compression, which some of its readers lack. Shuffled
 //! records are sorted by their random keys, then by their numbers.
 //!
 //! How: threads turn their pieces into Arrow batches; a [`Sequencer`] encodes them in input order, one at a time. A
@@ -12,10 +13,13 @@
 //!
 //! Cost: encoding is not parallel. A shuffle writes and reads every record once more; memory for one bucket per thread.
 
-use std::{fs::File, sync::Arc};
+use std::{fs::File, io::BufWriter, sync::Arc};
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array, cast::AsArray, types::UInt64Type};
-use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
+use arrow_ipc::{
+    reader::StreamReader,
+    writer::{FileWriter, StreamWriter},
+};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{
     coalesce::BatchCoalescer,
@@ -26,6 +30,7 @@ use moretta_core::{counts::RecordOrder, observer::Observer, text::shown};
 use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, ZstdLevel},
+    errors::ParquetError,
     file::properties::WriterProperties,
 };
 
@@ -39,11 +44,14 @@ use super::{
 use crate::{
     arrow::portable,
     error::EngineError,
+    formats::Format,
     ordered_pool::{self, Sequencer},
 };
 
-/// Records per encoded batch. Not tuned; changes the bytes of the file.
+/// Records per encoded batch of Parquet. Not tuned; changes the bytes of the file.
 const BATCH_RECORDS: usize = 8 << 10;
+/// Records per batch of Arrow, which readers get as it is: the default of other writers.
+const ARROW_BATCH_RECORDS: usize = 1 << 16;
 /// Maximum records of a row group: the default of the Parquet library.
 const GROUP_RECORDS: usize = 1 << 20;
 /// A row group also ends once it has this many encoded bytes, which bounds the memory of the writer.
@@ -52,47 +60,98 @@ const GROUP_BYTES: usize = 64 << 20;
 /// Estimated bytes of the writer: a row group, and pages that are not encoded yet.
 pub(crate) const WRITER_BYTES: u64 = 3 * GROUP_BYTES as u64 / 2;
 
-/// Regroups batches to one size and encodes them.
-struct EncodingWriter {
-    coalescer: BatchCoalescer,
-    writer: ArrowWriter<File>,
+/// Encoder of a format.
+enum Encoder {
+    Parquet(Box<ArrowWriter<File>>),
+    ArrowFile(FileWriter<BufWriter<File>>),
+    ArrowStream(StreamWriter<BufWriter<File>>),
 }
 
-impl EncodingWriter {
-    fn new(job: &Job<'_>, schema: SchemaRef) -> Result<Self, EngineError> {
+impl Encoder {
+    fn new(job: &Job<'_>, format: Format, schema: &SchemaRef) -> Result<Self, EngineError> {
         let path = job.pending.path();
         let file = job.pending.file().try_clone().map_err(EngineError::io(path, "write"))?;
-        let level = ZstdLevel::try_new(1).map_err(EngineError::parquet(path))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(level))
-            .set_max_row_group_row_count(Some(GROUP_RECORDS))
-            .set_created_by(concat!("moretta ", env!("CARGO_PKG_VERSION")).to_string())
-            .build();
-        let writer =
-            ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(EngineError::parquet(path))?;
-        Ok(Self { coalescer: BatchCoalescer::new(schema, BATCH_RECORDS), writer })
-    }
-
-    fn push(&mut self, batch: RecordBatch) -> Result<(), parquet::errors::ParquetError> {
-        self.coalescer.push_batch(batch)?;
-        self.encode()
-    }
-
-    fn encode(&mut self) -> Result<(), parquet::errors::ParquetError> {
-        while let Some(batch) = self.coalescer.next_completed_batch() {
-            self.writer.write(&batch)?;
-            if self.writer.in_progress_size() >= GROUP_BYTES {
-                self.writer.flush()?;
+        Ok(match format {
+            Format::ArrowFile => {
+                Self::ArrowFile(FileWriter::try_new_buffered(file, schema).map_err(EngineError::parquet(path))?)
             }
+            Format::ArrowStream => {
+                Self::ArrowStream(StreamWriter::try_new_buffered(file, schema).map_err(EngineError::parquet(path))?)
+            }
+            Format::Parquet | Format::Csv => Self::Parquet(Box::new(parquet_writer(job, file, schema)?)),
+        })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), ParquetError> {
+        match self {
+            Self::Parquet(writer) => {
+                writer.write(batch)?;
+                if writer.in_progress_size() >= GROUP_BYTES {
+                    writer.flush()?;
+                }
+            }
+            Self::ArrowFile(writer) => writer.write(batch)?,
+            Self::ArrowStream(writer) => writer.write(batch)?,
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(), parquet::errors::ParquetError> {
+    fn finish(self) -> Result<(), ParquetError> {
+        match self {
+            Self::Parquet(writer) => drop(writer.close()?),
+            Self::ArrowFile(mut writer) => {
+                writer.finish()?;
+                writer.flush()?;
+            }
+            Self::ArrowStream(mut writer) => {
+                writer.finish()?;
+                writer.flush()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parquet_writer(job: &Job<'_>, file: File, schema: &SchemaRef) -> Result<ArrowWriter<File>, EngineError> {
+    let path = job.pending.path();
+    let level = ZstdLevel::try_new(1).map_err(EngineError::parquet(path))?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_max_row_group_row_count(Some(GROUP_RECORDS))
+        .set_created_by(concat!("moretta ", env!("CARGO_PKG_VERSION")).to_string())
+        .build();
+    ArrowWriter::try_new(file, Arc::clone(schema), Some(properties)).map_err(EngineError::parquet(path))
+}
+
+/// Regroups batches to one size and encodes them.
+struct EncodingWriter {
+    coalescer: BatchCoalescer,
+    encoder: Encoder,
+}
+
+impl EncodingWriter {
+    fn new(job: &Job<'_>, format: Format, schema: SchemaRef) -> Result<Self, EngineError> {
+        let encoder = Encoder::new(job, format, &schema)?;
+        let records = if format == Format::Parquet { BATCH_RECORDS } else { ARROW_BATCH_RECORDS };
+        Ok(Self { coalescer: BatchCoalescer::new(schema, records), encoder })
+    }
+
+    fn push(&mut self, batch: RecordBatch) -> Result<(), ParquetError> {
+        self.coalescer.push_batch(batch)?;
+        self.encode()
+    }
+
+    fn encode(&mut self) -> Result<(), ParquetError> {
+        while let Some(batch) = self.coalescer.next_completed_batch() {
+            self.encoder.write(&batch)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), ParquetError> {
         self.coalescer.finish_buffered_batch()?;
         self.encode()?;
-        self.writer.close()?;
-        Ok(())
+        self.encoder.finish()
     }
 }
 
@@ -171,10 +230,24 @@ impl<'a> BatchBuilder<'a> {
     }
 }
 
-/// Writes all records and returns their number.
+/// Writes all records as Parquet and returns their number.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
+    write_as(Format::Parquet, job, observer)
+}
+
+/// Writes all records as an Arrow file and returns their number.
+pub(crate) fn write_arrow_file(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
+    write_as(Format::ArrowFile, job, observer)
+}
+
+/// Writes all records as an Arrow stream and returns their number.
+pub(crate) fn write_arrow_stream(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
+    write_as(Format::ArrowStream, job, observer)
+}
+
+fn write_as(format: Format, job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     let batch_builder = BatchBuilder::new(job)?;
-    let writer = Sequencer::new(EncodingWriter::new(job, Arc::clone(&batch_builder.schema))?);
+    let writer = Sequencer::new(EncodingWriter::new(job, format, Arc::clone(&batch_builder.schema))?);
     let path = job.pending.path();
     let states = vec![(); job.options.threads];
     let records = match job.order {

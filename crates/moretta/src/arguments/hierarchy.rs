@@ -19,7 +19,7 @@ pub enum Hierarchy {
 
 #[derive(Debug, Args)]
 pub struct HierarchyBuild {
-    /// File, folder of files, or pattern: CSV or Parquet
+    /// File, folder of files, pattern, or `-`
     pub input: String,
     /// Column to build the hierarchy for
     #[arg(long, value_name = "C")]
@@ -136,7 +136,7 @@ pub struct HierarchyShow {
 pub struct HierarchyCheck {
     /// Hierarchy file
     pub file: PathBuf,
-    /// Data with the column: CSV or Parquet
+    /// Data with the column: file, folder of files, pattern, or `-`
     pub input: String,
     /// Column to check [default: the file name without extension]
     #[arg(long, value_name = "C")]

@@ -1,6 +1,8 @@
 //! `moretta anonymize`
 
-use moretta_flow::{Earlier, FlowError, Output, ReleaseOptions};
+use std::path::Path;
+
+use moretta_flow::{Earlier, FlowError, Output, ReleaseOptions, STANDARD_STREAM};
 use moretta_insight::report::Report;
 
 use super::run_request;
@@ -13,6 +15,7 @@ use crate::{
 pub fn run(arguments: Anonymize) -> Result<(), FlowError> {
     let Anonymize { input, policy, output, recoding, at, time_limit, bound, earlier, if_linkable, resources } =
         arguments;
+    check_output(&output)?;
     let earlier = Earlier { releases: earlier, warn: if_linkable == Some(IfLinkable::Warn) };
     let arguments::Output { seed, keep_order, json, .. } = output;
     let options = ReleaseOptions { seed, keep_order, time_limit, at, path: json, bound, recoding: false };
@@ -28,8 +31,23 @@ impl From<&arguments::Output> for Output {
     }
 }
 
+/// Returns an error if the report and the release would both be printed.
+pub fn check_output(output: &arguments::Output) -> Result<(), FlowError> {
+    if output.json && output.output == Path::new(STANDARD_STREAM) {
+        return Err(FlowError::usage(
+            "`--json` prints the report, but `--output -` prints the release; use --report R.json",
+        ));
+    }
+    Ok(())
+}
+
 /// Prints the result of `anonymize` and `apply`.
 pub fn say(report: &Report, output: &arguments::Output) -> Result<(), FlowError> {
+    if output.output == Path::new(STANDARD_STREAM) {
+        // Standard output has the release.
+        anstream::eprint!("{}", summary::release(report, output));
+        return Ok(());
+    }
     let printed = if output.json { print_data(&report.to_json()) } else { print(&summary::release(report, output)) };
     printed.map_err(|error| {
         let message = format!("{}; the release {} is complete", error.message, output.output.display());

@@ -1,6 +1,6 @@
 //! `moretta compare`. Several jobs run in a process each, so that the memory of each is its own.
 
-use moretta_flow::{FlowError, OutputFile};
+use moretta_flow::{FlowError, OutputFile, STANDARD_STREAM};
 
 use super::run_request_with_progress;
 use crate::{
@@ -14,6 +14,10 @@ use crate::{
 pub fn run(arguments: &Compare) -> Result<(), FlowError> {
     if arguments.child {
         child_process::end_with_parent();
+    }
+    if [Some(&arguments.input), arguments.test.as_ref()].contains(&Some(&STANDARD_STREAM.to_owned())) {
+        let message = "`compare` starts a process for each run, and standard input can be read only once; name a file";
+        return Err(FlowError::usage(message));
     }
     let Compare { input, policy, methods, k, test, queries, seed, time_limit, output, overwrite, .. } =
         arguments.clone();

@@ -1,10 +1,11 @@
-//! `moretta methods`, `measures`, `models`: prints the registries.
+//! `moretta methods`, `measures`, `models`, `formats`: prints the registries.
 
 use moretta_core::{
     measure::{MEASURES, MeasureEntry},
     privacy::{MODELS, ModelEntry},
     search::{AcceptedObjectives, METHODS, MethodEntry},
 };
+use moretta_engine::{FORMATS, FormatEntry, PACKINGS};
 use moretta_flow::FlowError;
 use serde_json::json;
 
@@ -58,6 +59,34 @@ pub fn models(json: bool) -> Result<(), FlowError> {
         print(&format!("{:<widest$} {}\n{example}\n", model.name, model.summary))?;
     }
     Ok(())
+}
+
+pub fn formats(json: bool) -> Result<(), FlowError> {
+    let extensions =
+        |entry: &FormatEntry| -> Vec<String> { entry.extensions.iter().map(|end| format!(".{end}")).collect() };
+    let packings = || PACKINGS.iter().map(|entry| format!(".{}", entry.extension));
+    if json {
+        let entry = |entry: &FormatEntry| {
+            let packed: Vec<String> = if entry.packed { packings().collect() } else { Vec::new() };
+            json!({"name": entry.name, "extensions": extensions(entry), "compressed": packed, "read": true, "write": true,
+                   "remark": entry.remark})
+        };
+        return json_list(FORMATS.iter().map(entry).collect());
+    }
+    for entry in &FORMATS {
+        let names = extensions(entry).join(", ");
+        print(&format!("{:<13} {names}\n{:13} {}\n", entry.name, "", entry.remark))?;
+        if entry.packed {
+            let packed: Vec<String> =
+                PACKINGS.iter().map(|packing| format!(".{} ({})", packing.extension, packing.name)).collect();
+            print(&format!(
+                "{:13} also compressed as a whole: {} after the extension, as in .csv.gz\n",
+                "",
+                packed.join(", ")
+            ))?;
+        }
+    }
+    print("\nAll are read and written. `-` is standard input or output; --format names its format.\n")
 }
 
 fn json_list(entries: Vec<serde_json::Value>) -> Result<(), FlowError> {

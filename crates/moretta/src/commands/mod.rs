@@ -37,8 +37,8 @@ fn run_request_with_progress<T>(
     resources: &Resources,
     request: impl FnOnce(&Session<'_>, &TerminalProgress) -> Result<T, FlowError>,
 ) -> Result<T, FlowError> {
-    let Resources { threads, memory } = *resources;
+    let Resources { threads, memory, format } = *resources;
     let progress = TerminalProgress::new();
     // `alone`: the process runs only this request, so its peak memory can be reported.
-    request(&Session::new(moretta_flow::Resources { threads, memory, alone: true }, &progress)?, &progress)
+    request(&Session::new(moretta_flow::Resources { threads, memory, format, alone: true }, &progress)?, &progress)
 }

@@ -30,7 +30,7 @@ pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
     let data = Data::new(&arguments.data);
     papers.iter().try_for_each(|paper| paper.check(&data)).map_err(failure)?;
     check_folder(&arguments.output, arguments)?;
-    let resources = Resources { threads: arguments.threads, memory: None };
+    let resources = Resources { threads: arguments.threads, ..Resources::default() };
     let (documents, mut files) = run_request_with_progress(&resources, |session, progress| {
         session.install(|| reproduced(&papers, data, &CancelOnly(progress)))
     })?;

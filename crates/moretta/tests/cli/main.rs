@@ -12,6 +12,7 @@ mod compare_methods;
 mod dialects;
 mod disclosure;
 mod documents;
+mod encodings;
 mod evaluate;
 mod evil_cells;
 mod folder;

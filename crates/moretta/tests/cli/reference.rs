@@ -68,6 +68,29 @@ fn the_reference_has_every_privacy_model() {
 }
 
 #[test]
+fn the_reference_has_every_format() {
+    let folder = Folder::empty();
+    let listed = |value: &Value| {
+        value
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| format!("`{}`", name.as_str().unwrap()))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let row = |format: &Value| {
+        let (name, remark) = (cell(&format["name"]), cell(&format["remark"]));
+        format!("| {name} | {} | {} | {remark} |\n", listed(&format["extensions"]), listed(&format["compressed"]))
+    };
+    let rows: String = list(&folder, "formats").iter().map(row).collect();
+    let content =
+        format!("\n| Format | Extensions | Compressed as a whole | Remark |\n| --- | --- | --- | --- |\n{rows}\n");
+    let document = "docs/reference/commands.md";
+    require(document, &with_block(&read(document), "formats", &content));
+}
+
+#[test]
 fn the_reference_has_every_method_and_its_parameters() {
     let folder = Folder::empty();
     let document = "docs/reference/methods.md";

@@ -25,6 +25,7 @@ fn lists() {
     insta::assert_snapshot!("methods", folder.ok(&["methods"]));
     insta::assert_snapshot!("measures", folder.ok(&["measures"]));
     insta::assert_snapshot!("models", folder.ok(&["models"]));
+    insta::assert_snapshot!("formats", folder.ok(&["formats"]));
 }
 
 #[test]

@@ -60,6 +60,8 @@ const COMMANDS: &[&[&str]] = &[
     &["measures", "--json"],
     &["models"],
     &["models", "--json"],
+    &["formats"],
+    &["formats", "--json"],
     &["demo", "--people", "300"],
 ];
 

@@ -15,6 +15,7 @@ use crate::{
     counts::RecordOrder,
     declaration::Columns,
     document::{Entry, Fields, Item, PolicyError, Span, TomlTable, Value, list, section, wrong},
+    encoding::Encoding,
     notation::Notation,
     privacy::MODELS,
     schema::Role,
@@ -32,8 +33,10 @@ const ORDERS: &[(&str, RecordOrder)] = &[("shuffled", RecordOrder::Shuffled), ("
 
 /// Keys of each section, to refuse unknown keys and to suggest the section of a misplaced one.
 const TOP: &[&str] = &["version", "privacy", "method", "measure", "columns", "release", "input"];
-const RELEASE: &[&str] = &["labels", "numbers", "order", "exact", "delimiter", "decimal", "header", "guard-formulas"];
-const INPUT: &[&str] = &["delimiter", "quote", "decimal", "thousands", "header", "names", "missing", "population"];
+const RELEASE: &[&str] =
+    &["labels", "numbers", "order", "exact", "delimiter", "encoding", "decimal", "header", "guard-formulas"];
+const INPUT: &[&str] =
+    &["delimiter", "quote", "encoding", "decimal", "thousands", "header", "names", "missing", "population"];
 
 /// Section that has a key, as worded in a message: `in [input]`.
 fn section_of(key: &str) -> Option<String> {
@@ -146,7 +149,8 @@ pub(super) fn release_dialect(table: &TomlTable, input: &InputOptions) -> Result
         ));
     }
     let guard_formulas = flag(&fields, "guard-formulas")?.unwrap_or(default.guard_formulas);
-    Ok(ReleaseOptions { delimiter, decimal: decimal(&fields)?, header, guard_formulas, ..default })
+    let (encoding, decimal) = (encoding(&fields)?, decimal(&fields)?);
+    Ok(ReleaseOptions { delimiter, encoding, decimal, header, guard_formulas, ..default })
 }
 
 /// Kept columns that may single out records.
@@ -182,7 +186,8 @@ pub(super) fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {
     let population =
         fields.whole("population", "a whole number of at least 1: number of people the table was drawn from")?;
     let Notation { decimal, thousands } = notation;
-    Ok(InputOptions { delimiter, quote, decimal, thousands, header, names, missing, population })
+    let encoding = encoding(&fields)?;
+    Ok(InputOptions { delimiter, quote, encoding, decimal, thousands, header, names, missing, population })
 }
 
 /// How numbers are written.
@@ -206,6 +211,15 @@ fn notation(fields: &Fields<'_>) -> Result<Notation, PolicyError> {
         return Err(error.help(format!("for numbers such as 1{decimal}234{other}5 set `decimal = \"{other}\"`")));
     }
     Ok(Notation { decimal, thousands })
+}
+
+/// Encoding of a text file; names are accepted in any case.
+fn encoding(fields: &Fields<'_>) -> Result<Option<Encoding>, PolicyError> {
+    let Some(name) = fields.text("encoding", "the name of an encoding, e.g. \"windows-1252\"")? else {
+        return Ok(None);
+    };
+    let known = Encoding::of_name(name);
+    known.map(Some).ok_or_else(|| fields.unknown_word("encoding", name, Encoding::names()))
 }
 
 fn decimal(fields: &Fields<'_>) -> Result<Option<char>, PolicyError> {
