@@ -18,8 +18,9 @@ const PROTOTYPE: [(u64, f64); 5] = [(2, f64::NAN), (5, 0.0427), (10, 0.0645), (5
 pub fn run() -> Result<(), Box<dyn Error>> {
     let Some(data) = data("bound") else { return Ok(()) };
     let table = ARX.table(&data, TRAIN)?;
+    let build = if cfg!(debug_assertions) { ", a development build" } else { "" };
     let mut text = format!(
-        "# The lower bound on Adult\n\nMade by `benchmarks/run bound` on {}.\n\nThe {} records of the training set, eight quasi-identifiers with the hierarchies of ARX, nothing suppressed. LM / 8, from 0\n(original values) to 1 (all `*`). No release whose groups have at least k records and whose cells are nodes of these\nhierarchies loses less than the bound; `gap` is how much the sweep loses above it. The prototype used a subgradient method\nfor 60 to 170 s. Memory is the peak of the program, with all k up to this one.\n\n| k | bound | seconds | sweep | gap | prototype's bound | memory, MB |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "# The lower bound on Adult\n\nMade by `benchmarks/run bound` on {}{build}.\n\nThe {} records of the training set, eight quasi-identifiers with the hierarchies of ARX, nothing suppressed. LM / 8, from 0\n(original values) to 1 (all `*`). No release whose groups have at least k records and whose cells are nodes of these\nhierarchies loses less than the bound; `gap` is how much the sweep loses above it. The prototype used a subgradient method\nfor 60 to 170 s. Memory is the peak of the program, with all k up to this one.\n\n| k | bound | seconds | sweep | gap | prototype's bound | memory, MB |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         machine::described(),
         count(table.counts.records)
     );

@@ -45,7 +45,7 @@ pub enum Command {
     Linkage(Linkage),
     /// Measure the information loss of a release
     Measure(Measure),
-    /// Prove how little information any release that satisfies a policy can lose
+    /// Prove a lower bound on the information loss of any release that satisfies a policy
     Bound(Bound),
     /// Compare COUNT and SUM answers of a release with the original
     Queries(Queries),

@@ -345,7 +345,7 @@ pub fn guesses(guesses: &Guesses, output: &Path) -> String {
 pub fn bound(certificate: &Certificate) -> String {
     let mut text = format!("{}\n", certificate.sentence());
     if certificate.bound.is_some() && (certificate.limited || certificate.stop != Stop::Finished) {
-        text += "  more time could raise the bound: use --time-limit\n";
+        text += "  more time could raise the bound (--time-limit)\n";
     }
     let _ = writeln!(text, "  time   {:.2} s", certificate.seconds);
     text
