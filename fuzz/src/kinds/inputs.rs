@@ -126,7 +126,7 @@ pub fn hierarchy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let jobs = match rng.below(8) {
         0 => vec![Job::ShowHierarchy { file: file.clone() }],
         1 => vec![Job::CheckHierarchy { file: file.clone(), input: TABLE, column }],
-        2 => vec![Job::ConvertHierarchy { file: file.clone(), output: *rng.one(&["h.json", "h.tsv"]) }],
+        2 => vec![Job::ConvertHierarchy { file: file.clone(), output: ["h.json", "h.tsv"][rng.below(2)] }],
         _ => vec![anonymize(rng, TABLE, "out.csv")],
     };
     Ok(inputs(stock, &file, format, splice.unwrap_or_default().into_bytes(), jobs))
