@@ -256,7 +256,7 @@ impl Job {
                 session.build_hierarchy(&request).map(|_| Answer::Done)
             }
             Self::ShowHierarchy { file } => {
-                let tree = read_hierarchy(&path(file), None)?.tree;
+                let tree = read_hierarchy(&path(file), None, None)?.tree;
                 let options = DrawOptions::fitting(&tree, 12);
                 drop((draw::text(&tree, &options), draw::svg(&tree, &options, file)));
                 Ok(Answer::Done)

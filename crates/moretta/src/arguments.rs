@@ -172,7 +172,7 @@ it and in no smaller part of it. Only counts and names of columns are printed, n
 
 #[derive(Debug, Args)]
 pub struct Inferences {
-    /// File, folder of files, pattern, or `-`; `moretta formats` lists the formats, original data or a release
+    /// Original data or a release: file, folder of files, pattern, or `-`
     pub input: String,
     /// Policy file; its templates and LKC-privacy define what is checked
     ///

@@ -87,8 +87,10 @@ pub fn encoding(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     }
     stock.policy += &format!("\n[input]\nencoding = \"{declared}\"\n{release}");
     stock.write_policy(folder).map_err(|_| Skipped)?;
-    for row in stock.table.iter_mut().skip(1).filter(|_| rng.chance(30)) {
-        row[0] += rng.one(&["é", "ß", "€", "Ł", "\u{1F600}"]);
+    for row in stock.table.iter_mut().skip(1) {
+        if rng.chance(30) {
+            row[0].push(*rng.one(&['é', 'ß', '€', 'Ł', '\u{1F600}']));
+        }
     }
     let text = encoded(written, &crate::csv::print(&stock.table, ','));
     fs::write(folder.join(CSV), &text).map_err(|_| Skipped)?;
