@@ -14,6 +14,7 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("top-down-disclosure", "measure = \"ncp\"\ntries = 1"),
     ("k-member", "block = 5"),
     ("sweep", "vectors = 3"),
+    ("best", "effort = \"low\""),
     ("genetic", "population = 8\niterations = 40\nseeds = false\nlocal-search = false\npartial = false\npoints = 3"),
 ];
 
