@@ -4,6 +4,7 @@
 //! turns, and the best turn of each counts. `benchmarks/run` builds, fetches the competitor and calls this program.
 
 mod bottom_up;
+mod default;
 mod duckdb;
 mod engine;
 mod genetic;
@@ -35,7 +36,8 @@ use moretta_papers::{data::Data, experiment::ExperimentTable};
 /// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 10] = [
+const BENCHMARKS: [Benchmark; 11] = [
+    ("default", default::run),
     ("engine", engine::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),

@@ -11,7 +11,8 @@ use crate::{
 };
 
 pub fn run(arguments: Anonymize) -> Result<(), FlowError> {
-    let Anonymize { input, policy, output, recoding, at, effort, time_limit, earlier, if_linkable, resources } = arguments;
+    let Anonymize { input, policy, output, recoding, at, effort, time_limit, earlier, if_linkable, resources } =
+        arguments;
     let earlier = Earlier { releases: earlier, warn: if_linkable == Some(IfLinkable::Warn) };
     let arguments::Output { seed, keep_order, json, .. } = output;
     let effort = effort.map(arguments::Effort::budget);

@@ -1,4 +1,4 @@
-//! Simulated annealing over the groups of a region, with three kinds of steps.
+//! Simulated annealing over the groups of a region, with four kinds of steps.
 //!
 //! A step changes a few groups that are near each other. It is kept if the loss falls, and with probability
 //! `exp(-growth / temperature)` if it grows; otherwise it is undone. The temperature falls geometrically with the work
@@ -10,19 +10,26 @@
 //! - *rebuild* (`rebuild.rs`): two to five groups are dissolved and grown again. Only this step changes the number of
 //!   groups.
 //!
+//! - *cover* (`cover.rs`): scattered groups are dissolved, and their records covered by new boxes.
+//!
 //! No kind of step is best on every table, so each gets a share of the work.
 //!
 //! Cost: one exchange computes two boxes per record of the partner's group; the budget counts boxes times columns.
 
 use super::{
+    index::SortedItems,
     neighbors::Neighbors,
     space::Space,
     state::{Buffers, NONE, State},
 };
 use crate::search::rng::SearchRng;
 
-/// Shares of the work of exchanges, shrinking and rebuilding.
-const SHARES: [f64; 3] = [0.4, 0.25, 0.35];
+/// Shares of the work of each kind of step, without covers: for free numbers and wide tables.
+pub(super) const EXCHANGES: [f64; KINDS] = [0.4, 0.25, 0.35, 0.0];
+/// Mostly covers: for hierarchies.
+pub(super) const COVERS: [f64; KINDS] = [0.05, 0.05, 0.05, 0.85];
+/// Kinds of steps.
+pub(super) const KINDS: usize = 4;
 
 /// Maximum partners of an exchange that are compared; of a larger group every n-th record.
 const MAX_PARTNERS: usize = 24;
@@ -39,6 +46,8 @@ pub(super) struct Schedule {
     pub end: f64,
     /// Budget.
     pub work: u64,
+    /// Shares of the work of each kind of step.
+    pub shares: [f64; KINDS],
 }
 
 impl Schedule {
@@ -72,8 +81,14 @@ impl<'a> Annealer<'a> {
     }
 
     /// Anneals until the budget is used or `go_on` returns false. `go_on` gets the work done since its last call.
-    pub(super) fn run(&mut self, schedule: &Schedule, go_on: &dyn Fn(u64) -> bool) -> [Steps; 3] {
-        let mut steps = [Steps::default(); 3];
+    pub(super) fn run(
+        &mut self,
+        schedule: &Schedule,
+        index: &SortedItems,
+        go_on: &dyn Fn(u64) -> bool,
+    ) -> [Steps; KINDS] {
+        let shares = &schedule.shares;
+        let mut steps = [Steps::default(); KINDS];
         if self.items.is_empty() || self.state.total() <= 0.0 {
             go_on(schedule.work);
             return steps;
@@ -92,13 +107,14 @@ impl<'a> Annealer<'a> {
             }
             self.temperature = schedule.temperature(done);
             // The kind of step that is farthest behind its share.
-            let behind = |kind: usize| steps[kind].work as f64 / SHARES[kind];
-            let kind = (0..3).min_by(|&a, &b| behind(a).total_cmp(&behind(b))).unwrap_or(0);
+            let behind = |kind: usize| (steps[kind].work as f64 + 1.0) / shares[kind];
+            let kind = (0..KINDS).min_by(|&a, &b| behind(a).total_cmp(&behind(b))).unwrap_or(0);
             let before = self.state.work;
             let accepted = match kind {
                 0 => self.exchange(),
-                1 => self.shrink(),
-                _ => self.rebuild(),
+                1 => self.shrink(index),
+                2 => self.rebuild(),
+                _ => self.cover(index),
             };
             // A step that finds nothing to do costs something, too.
             self.state.work += 8;

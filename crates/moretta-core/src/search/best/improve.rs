@@ -15,7 +15,8 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::{
-    anneal::{Annealer, Schedule},
+    anneal::{Annealer, COVERS, EXCHANGES, Schedule},
+    index::SortedItems,
     neighbors::Neighbors,
     space::{BoxLoss, Groups, Space},
     state::State,
@@ -34,11 +35,13 @@ use crate::{
 pub(super) const BLOCK_RECORDS: u64 = 100_000;
 /// Rounds of a block, each with other regions.
 const ROUNDS: u64 = 12;
+/// Rounds for the trial of each of the two mixes of steps.
+const TRIAL_ROUNDS: u64 = 1;
 /// Maximum regions per block: enough for the cores of most machines.
-const MAX_REGIONS: usize = 8;
+const MAX_REGIONS: usize = 4;
 /// Minimum items per region, and minimum groups of minimum size: smaller regions have too much border.
 const MIN_REGION_ITEMS: usize = 1500;
-const MIN_REGION_GROUPS: u64 = 30;
+const MIN_REGION_GROUPS: u64 = 100;
 
 /// Budget and temperatures of an improvement.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +118,7 @@ impl Improver<'_> {
             .zip(shares)
             .enumerate()
             .map(|(index, (block, work))| {
-                let schedule = Schedule { start: plan.start * mean, end: plan.end * mean, work };
+                let schedule = Schedule { start: plan.start * mean, end: plan.end * mean, work, shares: EXCHANGES };
                 self.improve_block(block, &schedule, hash_seed(seed, index as u64), is_whole)
             })
             .collect();
@@ -151,17 +154,25 @@ impl Improver<'_> {
         let (space, start) = self.space(&clusters, seed);
         let limit = (self.requirements.min_records as usize + 15).clamp(20, 60);
         let neighbors = Neighbors::new(&space, limit, hash_seed(seed, 1));
+        let index = SortedItems::new(&space);
         self.progress.add(neighbors.work.min(schedule.work));
         let work = schedule.work.saturating_sub(neighbors.work);
         let start_loss = self.loss(&space, &start);
         let (mut best, mut best_loss): (Option<Groups>, f64) = (None, start_loss);
-        let mut groups = start;
+        let groups = start;
+        let work = work / (ROUNDS + 2 * TRIAL_ROUNDS);
         let step = (schedule.end / schedule.start).powf(1.0 / ROUNDS as f64);
+        let context = (&space, &neighbors, &index);
+        // Which kinds of steps suit the table: both are tried without heat, and the better result is kept.
+        let trial = |shares, groups: Groups| {
+            let schedule = Schedule { start: schedule.end, end: schedule.end, work: TRIAL_ROUNDS * work, shares };
+            let groups = self.round(context, groups, &schedule, hash_seed(seed, 2), 0);
+            (self.loss(&space, &groups), groups)
+        };
+        let (exchanged, covered) = (trial(EXCHANGES, groups.clone()), trial(COVERS, groups));
+        let shares = if covered.0 < exchanged.0 { COVERS } else { EXCHANGES };
+        let (mut loss, mut groups) = if covered.0 < exchanged.0 { covered } else { exchanged };
         for round in 0..ROUNDS {
-            let from = schedule.start * step.powi(round as i32);
-            let schedule = Schedule { start: from, end: from * step, work: work / ROUNDS };
-            groups = self.round(&space, &neighbors, groups, &schedule, hash_seed(seed, round + 2), round as usize);
-            let loss = self.loss(&space, &groups);
             if loss < best_loss {
                 (best, best_loss) = (Some(groups.clone()), loss);
                 if is_whole {
@@ -171,6 +182,13 @@ impl Improver<'_> {
             if self.progress.stop().is_some() {
                 break;
             }
+            let from = schedule.start * step.powi(round as i32);
+            let schedule = Schedule { start: from, end: from * step, work, shares };
+            groups = self.round(context, groups, &schedule, hash_seed(seed, round + 3), round as usize);
+            loss = self.loss(&space, &groups);
+        }
+        if loss < best_loss {
+            best = Some(groups);
         }
         match best {
             None => clusters,
@@ -192,8 +210,7 @@ impl Improver<'_> {
     /// Anneals the groups of a block, divided into regions.
     fn round(
         &self,
-        space: &Space<'_>,
-        neighbors: &Neighbors,
+        (space, neighbors, index): (&Space<'_>, &Neighbors, &SortedItems),
         groups: Groups,
         schedule: &Schedule,
         seed: u64,
@@ -204,12 +221,12 @@ impl Improver<'_> {
         let annealed: Vec<Groups> = regions
             .into_par_iter()
             .enumerate()
-            .map(|(index, region)| {
+            .map(|(number, region)| {
                 let region_items: usize = region.iter().map(Vec::len).sum();
                 let work = (schedule.work as u128 * region_items as u128 / items.max(1) as u128) as u64;
                 let state = State::new(space, self.requirements, region);
-                let mut annealer = Annealer::new(state, neighbors, SearchRng::new(hash_seed(seed, index as u64), 1));
-                annealer.run(&Schedule { work, ..*schedule }, &|work| self.progress.add(work));
+                let mut annealer = Annealer::new(state, neighbors, SearchRng::new(hash_seed(seed, number as u64), 1));
+                annealer.run(&Schedule { work, ..*schedule }, index, &|work| self.progress.add(work));
                 annealer.state.into_groups()
             })
             .collect();
@@ -267,6 +284,7 @@ pub(super) fn bytes(profile: &Profile, groups: u64, min_records: u64, threads: u
     let regions = threads.min(MAX_REGIONS as u64);
     let limit = (min_records + 15).clamp(20, 60);
     let of_block = Space::bytes(block, columns)
+        + SortedItems::bytes(block, columns)
         + Neighbors::bytes(block.min(profile.tuples() as u64), limit)
         // Groups before and after a round, and the best.
         + 3 * (4 * block + 24 * block_groups)

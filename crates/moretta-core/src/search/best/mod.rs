@@ -12,6 +12,7 @@
 //!                    exchange   A 20 23 | 40   B 38 39 | 21     ->  A 20 21 23   B 38 39 40
 //!                    shrink     one end of one column of a group is cut off; others take its place
 //!                    rebuild    a few neighboring groups are dissolved and grown again
+//!                    cover      scattered groups are dissolved, and their records covered by new boxes
 //! ```
 //!
 //! Every column is an interval of coordinates (`space.rs`), so that the loss after a step follows from the two least and
@@ -24,8 +25,11 @@
 //! docs/decisions.md has what was tried. Cost: the starting methods, and the budget (`effort`).
 
 mod anneal;
+mod cover;
 mod improve;
+mod index;
 mod neighbors;
+mod pool;
 mod rebuild;
 mod result;
 mod shrink;
@@ -95,12 +99,12 @@ impl Effort {
         }
     }
 
-    /// Boxes times columns to compute per record and column.
-    fn work_per_cell(self) -> u64 {
+    /// Multiple of the default budget.
+    fn factor(self) -> f64 {
         match self {
-            Self::Low => 500,
-            Self::Default => 2500,
-            Self::High => 25_000,
+            Self::Low => 0.2,
+            Self::Default => 1.0,
+            Self::High => 10.0,
         }
     }
 }
@@ -116,8 +120,15 @@ pub struct BestParams {
     pub loss: LossMetric,
 }
 
-/// Records times columns above which the budget grows with the square root only.
-const FULL_BUDGET_CELLS: u64 = 1_000_000;
+/// Boxes times columns to compute, for each unit of the square root of records times columns: larger tables get less
+/// per record.
+const WORK: f64 = 2_500_000.0;
+/// Columns that the other costs of a step are worth.
+const STEP_COLUMNS: f64 = 8.0;
+/// Larger k have no larger budget.
+const MAX_K: f64 = 100.0;
+/// Limit of the same per record and column, for small tables.
+const MAX_WORK_PER_CELL: f64 = 8_000.0;
 /// Share of the progress that the starting methods are worth.
 const STARTS_SHARE: u64 = 4;
 
@@ -127,16 +138,19 @@ pub struct Best(pub BestParams);
 
 impl Best {
     fn plan(&self, task: &Task<'_>) -> Plan {
-        let cells = task.profile.records() * task.profile.columns().len() as u64;
-        let beyond = cells.saturating_sub(FULL_BUDGET_CELLS);
-        let cells =
-            cells.min(FULL_BUDGET_CELLS) + ((beyond as f64 * FULL_BUDGET_CELLS as f64).sqrt() as u64).min(beyond);
+        let (records, columns) = (task.profile.records() as f64, task.profile.columns().len() as f64);
+        let k = GroupRequirements::of(task).min_records as f64;
+        // A step has costs that do not depend on the columns, as much as some columns.
+        let width = columns + STEP_COLUMNS;
+        // In large groups a box takes less time, and a step more boxes.
+        let boxes = WORK * (records * width).sqrt() / width * (1.0 + k.min(MAX_K) / 50.0);
+        let work = (boxes * columns).min(MAX_WORK_PER_CELL * records * columns) * self.0.effort.factor();
         let start = match self.0.effort {
-            Effort::Low => 0.15,
-            Effort::Default => 0.3,
-            Effort::High => 0.6,
+            Effort::Low => 0.3,
+            Effort::Default => 0.5,
+            Effort::High => 0.8,
         };
-        Plan { work: cells * self.0.effort.work_per_cell(), start, end: 0.02 }
+        Plan { work: work as u64, start, end: 0.02 }
     }
 }
 
@@ -175,7 +189,7 @@ impl Method for Best {
             let improver =
                 Improver { task, loss_table, box_loss, requirements, progress, block_records: BLOCK_RECORDS };
             best.clusters = improver.improve(best.clusters, &plan, hash_seed(task.seed, 1));
-            best.merge_equal_boxes(task, loss_table);
+            best.merge_violating(task, loss_table);
             tried.push(Tried { method: NAME, loss: best.share_of_max_loss(task, loss_table) });
             stop = progress.stop();
         }

@@ -16,6 +16,8 @@ use super::anneal::Annealer;
 const MAX_ITEMS: usize = 600;
 /// Maximum factor by which the growth of the loss by a record is exaggerated at random.
 const NOISE: f32 = 0.3;
+/// Number of scans in which a group grows, at least.
+const CHUNKS: usize = 12;
 
 impl Annealer<'_> {
     pub(super) fn rebuild(&mut self) -> bool {
@@ -74,6 +76,7 @@ impl Annealer<'_> {
         let mut left: u64 = pool.iter().map(|&item| space.records(item)).sum();
         let (mut groups, mut boxes): (Vec<Vec<u32>>, Vec<(Vec<f32>, Vec<f32>, u64)>) = (Vec::new(), Vec::new());
         let mut loss = 0.0;
+        let mut costs: Vec<(f32, usize)> = Vec::new();
         let min_records = self.state.min_records();
         while left >= min_records && !noise_of.is_empty() {
             let (first, _) = noise_of.swap_remove(self.rng.below(noise_of.len()));
@@ -82,24 +85,34 @@ impl Annealer<'_> {
             let mut records = space.records(first);
             let mut of_box = 0.0;
             while records < min_records || !self.state.records_decide() && !self.state.would_be_valid(&members) {
-                let mut best: Option<(f32, f32, usize)> = None;
-                for (index, &(item, noise)) in noise_of.iter().enumerate() {
+                // In a large group several records join at once: fewer scans of the pool.
+                let at_once = (min_records.saturating_sub(records) as usize / CHUNKS).max(1).min(noise_of.len());
+                if at_once == 0 {
+                    break;
+                }
+                costs.clear();
+                costs.extend(noise_of.iter().enumerate().map(|(index, &(item, noise))| {
                     let loss = space.losses.with(&low, &high, space.at(item));
-                    let cost = (loss - of_box) * noise;
-                    if best.is_none_or(|(known, _, _)| cost < known) {
-                        best = Some((cost, loss, index));
-                    }
-                }
+                    ((loss - of_box) * noise, index)
+                }));
                 self.state.work += (width * noise_of.len()) as u64;
-                let Some((_, loss, index)) = best else { break };
-                let (item, _) = noise_of.swap_remove(index);
-                for (column, &value) in space.at(item).iter().enumerate() {
-                    low[column] = if value < low[column] { value } else { low[column] };
-                    high[column] = if value > high[column] { value } else { high[column] };
+                let order = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+                if at_once < costs.len() {
+                    costs.select_nth_unstable_by(at_once - 1, order);
+                    costs.truncate(at_once);
                 }
-                of_box = loss;
-                records += space.records(item);
-                members.push(item);
+                // From the last index on, so that removals do not move the others.
+                costs.sort_unstable_by_key(|&(_, index)| std::cmp::Reverse(index));
+                for &(_, index) in &costs {
+                    let (item, _) = noise_of.swap_remove(index);
+                    for (column, &value) in space.at(item).iter().enumerate() {
+                        low[column] = if value < low[column] { value } else { low[column] };
+                        high[column] = if value > high[column] { value } else { high[column] };
+                    }
+                    records += space.records(item);
+                    members.push(item);
+                }
+                of_box = space.losses.of(&low, &high);
             }
             if records < min_records || !self.state.records_decide() && !self.state.would_be_valid(&members) {
                 // Too few are left for another group.

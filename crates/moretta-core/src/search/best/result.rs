@@ -1,7 +1,7 @@
 //! A result while it is improved: groups, suppressed records and their loss.
 
 use crate::{
-    hierarchy::Cell,
+    privacy::Group,
     profile::VariantCount,
     recoding::Recoding,
     search::{
@@ -56,48 +56,76 @@ impl Solution {
         if max > 0.0 { self.loss / max } else { 0.0 }
     }
 
-    /// Merges groups that are released with equal boxes: in the release they are one group. If it violates a model that
-    /// is not closed under union, the group whose loss grows least joins it, until it does not.
-    pub(super) fn merge_equal_boxes(&mut self, task: &Task<'_>, loss_table: &LossTable<'_>) {
-        if task.models.iter().all(|model| model.is_closed_under_union()) {
-            self.measure(loss_table);
-            return;
-        }
-        loop {
-            let cells = |cluster: &Cluster| -> Vec<Cell> {
-                let columns = task.profile.columns().iter().zip(&cluster.ranges);
-                columns.map(|(column, &(first, last))| column.domain.cover(first, last)).collect()
-            };
-            let mut keyed: Vec<(Vec<CellKey>, Cluster)> = std::mem::take(&mut self.clusters)
-                .into_iter()
-                .map(|cluster| (cells(&cluster).iter().map(key).collect(), cluster))
-                .collect();
-            keyed.sort_by(|a, b| a.0.cmp(&b.0));
-            for (of_cells, cluster) in keyed {
-                match self.clusters.last_mut().filter(|last| cells(last).iter().map(key).eq(of_cells.iter().copied())) {
-                    Some(last) => last.join(cluster),
-                    None => self.clusters.push(cluster),
-                }
-            }
-            let Some(violating) = self.clusters.iter().position(|cluster| !cluster.satisfies(task)) else { break };
-            let cluster = self.clusters.swap_remove(violating);
-            let growth = |other: &Cluster| {
-                let both =
-                    (other.records() + cluster.records()) as f64 * loss_table.union(&other.ranges, &cluster.ranges);
-                both - other.records() as f64 * loss_table.of(&other.ranges)
-            };
-            let nearest =
-                self.clusters.iter_mut().map(|other| (growth(other), other)).min_by(|a, b| a.0.total_cmp(&b.0));
-            match nearest {
-                Some((_, other)) => other.join(cluster),
-                None => {
-                    // All records are one group, which satisfies the models.
-                    self.clusters.push(cluster);
-                    break;
-                }
-            }
+    /// Merges groups until every model holds for the records with equal labels in its columns, if a model is not closed
+    /// under union. In the release, groups with equal labels are one group to an attacker who knows these columns only.
+    ///
+    /// Groups that together violate a model are merged; one that violates it alone joins the group whose loss grows least.
+    /// There are fewer groups after each pass, and all records as one group satisfy the models.
+    pub(super) fn merge_violating(&mut self, task: &Task<'_>, loss_table: &LossTable<'_>) {
+        if !task.models.iter().all(|model| model.is_closed_under_union()) {
+            while self.clusters.len() > 1 && self.merge_violating_once(task, loss_table) {}
         }
         self.measure(loss_table);
+    }
+
+    /// Returns whether groups were merged.
+    fn merge_violating_once(&mut self, task: &Task<'_>, loss_table: &LossTable<'_>) -> bool {
+        let columns = task.profile.columns();
+        let cell = |cluster: &Cluster, column: usize| {
+            let (first, last) = cluster.ranges[column];
+            let cell = columns[column].domain.cover(first, last);
+            (cell.first, cell.last, cell.node().map(|node| node.0))
+        };
+        // By group: the first of the groups that it is merged with.
+        let mut merged_with: Vec<usize> = (0..self.clusters.len()).collect();
+        let mut any = false;
+        for model in task.models {
+            let key = |cluster: &Cluster| model.scope().iter().map(|column| cell(cluster, column.index())).collect();
+            let mut keyed: Vec<(Vec<_>, usize)> = self.clusters.iter().map(key).zip(0..).collect();
+            keyed.sort();
+            for same in keyed.chunk_by(|a, b| a.0 == b.0) {
+                let members: Vec<VariantCount> =
+                    same.iter().flat_map(|(_, at)| self.clusters[*at].members.iter().copied()).collect();
+                if model.holds(&Group::new(task.profile, &members)) {
+                    continue;
+                }
+                any = true;
+                let mut violating: Vec<usize> = same.iter().map(|(_, at)| *at).collect();
+                if let [only] = violating[..] {
+                    violating.extend(self.nearest(only, loss_table));
+                }
+                // All groups of the chains end at the smallest number.
+                let firsts: Vec<usize> = violating.iter().map(|&at| first_of(&merged_with, at)).collect();
+                let least = firsts.iter().copied().min().unwrap_or(0);
+                firsts.into_iter().for_each(|first| merged_with[first] = least);
+            }
+        }
+        let mut clusters: Vec<Option<Cluster>> = std::mem::take(&mut self.clusters).into_iter().map(Some).collect();
+        for at in (0..clusters.len()).rev() {
+            let first = first_of(&merged_with, at);
+            if first < at
+                && let Some(cluster) = clusters[at].take()
+                && let Some(first) = &mut clusters[first]
+            {
+                first.join(cluster);
+            }
+        }
+        self.clusters = clusters.into_iter().flatten().collect();
+        any
+    }
+
+    /// The group whose loss grows least if it takes all records of another.
+    fn nearest(&self, of: usize, loss_table: &LossTable<'_>) -> Option<usize> {
+        let cluster = &self.clusters[of];
+        let growth = |other: &Cluster| {
+            let both = (other.records() + cluster.records()) as f64 * loss_table.union(&other.ranges, &cluster.ranges);
+            both - other.records() as f64 * loss_table.of(&other.ranges)
+        };
+        let others = self.clusters.iter().enumerate().filter(|(at, _)| *at != of);
+        others
+            .map(|(at, other)| (growth(other), at))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+            .map(|found| found.1)
     }
 
     pub(super) fn into_outcome(self, task: &Task<'_>, stop: Option<Stop>, work: Vec<(&'static str, u64)>) -> Outcome {
@@ -106,8 +134,10 @@ impl Solution {
     }
 }
 
-type CellKey = (u32, u32, Option<u32>);
-
-fn key(cell: &Cell) -> CellKey {
-    (cell.first, cell.last, cell.node().map(|node| node.0))
+/// First group of the chain of merged groups.
+fn first_of(merged_with: &[usize], mut at: usize) -> usize {
+    while merged_with[at] != at {
+        at = merged_with[at];
+    }
+    at
 }

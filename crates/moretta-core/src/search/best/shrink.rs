@@ -8,7 +8,7 @@
 //!
 //! A group with more records than it needs gives some away without an exchange. The whole chain is kept or undone.
 
-use super::anneal::Annealer;
+use super::{anneal::Annealer, index::SortedItems, state::NONE};
 
 /// Maximum share of a group's records that may be cut off.
 const MAX_CUT: f64 = 0.4;
@@ -16,18 +16,22 @@ const MAX_CUT: f64 = 0.4;
 const MAX_CUT_ITEMS: usize = 40;
 /// Near records that are compared for each exchange.
 const CANDIDATES: usize = 12;
+/// Items inside the smaller box from which these are drawn; with fewer, near records are.
+const MIN_FITTING: usize = 6;
+const MAX_FITTING: usize = 400;
 
 impl Annealer<'_> {
-    pub(super) fn shrink(&mut self) -> bool {
+    pub(super) fn shrink(&mut self, index: &SortedItems) -> bool {
         let Some(item) = self.random_item() else { return false };
         let group = self.state.group_of(item);
         let Some(cut) = self.cut(group) else { return false };
+        let fitting = self.fitting(group, &cut, index);
         let limit = f64::from(self.accepted_growth());
         let before = self.state.total();
         let mut made: Vec<(u32, u32)> = Vec::new();
         let mut is_complete = true;
         for &item in &cut {
-            if !self.replace(item, group, &cut, &mut made) {
+            if !self.replace(item, group, (&cut, &fitting), &mut made) {
                 is_complete = false;
                 break;
             }
@@ -101,9 +105,32 @@ impl Annealer<'_> {
         (found > 0).then_some(order)
     }
 
+    /// Items of other groups that lie inside the box of a group without some of its items.
+    fn fitting(&mut self, group: u32, cut: &[u32], index: &SortedItems) -> Vec<u32> {
+        let space = self.space();
+        let width = space.losses.width();
+        let (mut low, mut high) = (vec![f32::INFINITY; width], vec![f32::NEG_INFINITY; width]);
+        for &item in self.state.members(group).iter().filter(|item| !cut.contains(item)) {
+            for (column, &value) in space.at(item).iter().enumerate() {
+                low[column] = if value < low[column] { value } else { low[column] };
+                high[column] = if value > high[column] { value } else { high[column] };
+            }
+        }
+        // The box that is released may be larger: that of the lowest common ancestors.
+        for column in 0..width {
+            if low[column] <= high[column] {
+                (low[column], high[column]) = space.losses.cover(column, low[column], high[column]);
+            }
+        }
+        let mut found = Vec::new();
+        self.state.work += index.inside(space, (&low, &high), MAX_FITTING, &mut found);
+        found.retain(|&item| ![NONE, group].contains(&self.state.group_of(item)));
+        found
+    }
+
     /// Moves an item out of its group, in exchange for the near item that lets the total loss grow least. Records what
     /// was moved, and from which group. `cut` are items of the group that leave it.
-    fn replace(&mut self, item: u32, group: u32, cut: &[u32], made: &mut Vec<(u32, u32)>) -> bool {
+    fn replace(&mut self, item: u32, group: u32, (cut, fitting): (&[u32], &[u32]), made: &mut Vec<(u32, u32)>) -> bool {
         let space = self.space();
         let spare = self.state.records(group) - self.state.min_records().min(self.state.records(group));
         // The box of the records that stay.
@@ -140,8 +167,13 @@ impl Annealer<'_> {
         let given = space.records(item);
         let mut best: Option<(f32, u32)> = None;
         for _ in 0..CANDIDATES {
-            let anchor = staying[self.rng.below(staying.len())];
-            let Some(near) = self.near_item(anchor) else { continue };
+            let near = if fitting.len() >= MIN_FITTING {
+                fitting[self.rng.below(fitting.len())]
+            } else {
+                let anchor = staying[self.rng.below(staying.len())];
+                let Some(near) = self.near_item(anchor) else { continue };
+                near
+            };
             let other = self.state.group_of(near);
             if other == group || space.records(near) != given {
                 continue;

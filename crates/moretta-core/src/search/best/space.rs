@@ -14,6 +14,7 @@
 //! loss of a result from the codes.
 
 use crate::{
+    hierarchy::Tree,
     profile::{Profile, VariantCount},
     search::{local::LossTable, rng::SearchRng},
 };
@@ -40,10 +41,12 @@ pub(super) struct BoxLoss<'a> {
     /// Number of linear columns with the padding.
     padded: usize,
     others: Vec<(usize, RangeLoss)>,
+    /// By box column: the tree, if the column has one.
+    trees: Vec<Option<&'a Tree>>,
 }
 
 impl<'a> BoxLoss<'a> {
-    pub(super) fn new(profile: &Profile, loss_table: &'a LossTable<'a>) -> Self {
+    pub(super) fn new(profile: &'a Profile, loss_table: &'a LossTable<'a>) -> Self {
         let (mut linear, mut others) = (Vec::new(), Vec::new());
         for (index, column) in profile.columns().iter().enumerate() {
             let len = column.domain.len();
@@ -62,7 +65,9 @@ impl<'a> BoxLoss<'a> {
             }
         }
         let padded = linear.len().next_multiple_of(LANES);
-        Self { loss_table, linear, padded, others }
+        let mut trees = vec![None; padded];
+        trees.extend(others.iter().map(|(column, _)| profile.columns()[*column].domain.tree()));
+        Self { loss_table, linear, padded, others, trees }
     }
 
     /// Bytes of the heap for a profile.
@@ -102,6 +107,40 @@ impl<'a> BoxLoss<'a> {
                 .zip(low.iter().zip(high))
                 .map(|((_, loss), (&a, &b))| self.range(loss, a, b))
                 .sum::<f32>()
+    }
+
+    /// Whether a box column is padding.
+    pub(super) fn is_padding(&self, column: usize) -> bool {
+        (self.linear.len()..self.padded).contains(&column)
+    }
+
+    /// The smallest range of a node above a range, in a column with a tree; `None` if there is no tree, or at the root.
+    /// The range becomes that of the lowest node that covers it if that is wider.
+    pub(super) fn parent(&self, column: usize, low: f32, high: f32) -> Option<(f32, f32)> {
+        let tree = self.trees[column]?;
+        let mut node = tree.cover(code(low), code(high));
+        loop {
+            let (first, last) = tree.range(node);
+            let (first, last) = (coordinate(first), coordinate(last));
+            if first < low || high < last {
+                return Some((first, last));
+            }
+            node = tree.parent(node)?;
+        }
+    }
+
+    /// The range that a range of a column is released as.
+    pub(super) fn cover(&self, column: usize, low: f32, high: f32) -> (f32, f32) {
+        let range = |tree: &Tree| tree.range(tree.cover(code(low), code(high)));
+        self.trees[column].map_or((low, high), |tree| {
+            let (first, last) = range(tree);
+            (coordinate(first), coordinate(last))
+        })
+    }
+
+    /// Whether a column has a tree.
+    pub(super) fn has_tree(&self, column: usize) -> bool {
+        self.trees[column].is_some()
     }
 
     /// Loss of one box column, numbered as in the coordinates.

@@ -8,7 +8,8 @@ use crate::{
     search::{
         Task,
         best::{
-            anneal::{Annealer, Schedule},
+            anneal::{Annealer, KINDS, Schedule},
+            index::SortedItems,
             neighbors::Neighbors,
             space::{BoxLoss, Groups, Space},
             state::{Buffers, State},
@@ -183,7 +184,9 @@ proptest! {
         let state = State::new(&space, GroupRequirements::of(&task), groups);
         let before = state.total();
         let mut annealer = Annealer::new(state, &neighbors, SearchRng::new(seed, 1));
-        let steps = annealer.run(&Schedule { start, end: start / 10.0, work: 60_000 }, &|_| true);
+        let index = SortedItems::new(&space);
+        let schedule = Schedule { start, end: start / 10.0, work: 60_000, shares: [0.25; KINDS] };
+        let steps = annealer.run(&schedule, &index, &|_| true);
         let state = annealer.state;
         prop_assert!(before == 0.0 || steps.iter().all(|steps| steps.tried > 0));
         prop_assert!(near(state.total(), total(&task, &loss_table, &space, &state)));
@@ -220,6 +223,43 @@ proptest! {
             all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let nearest: Vec<u32> = all.into_iter().take(limit).map(|(_, other)| other).collect();
             prop_assert_eq!(neighbors.of(point), nearest);
+        }
+    }
+
+    #[test]
+    fn items_in_a_box_are_those_of_a_scan(
+        rows in rows(),
+        weights in prop::array::uniform3(1u32..4),
+        corners in (any::<u32>(), any::<u32>()),
+        seed: u64,
+    ) {
+        let table = table("privacy.k = 2\n", &rows, weights);
+        let (task, rng) = (task(&table), &mut SearchRng::new(seed, 0));
+        let loss_table = LossTable::new(&table.profile, LossMetric::Ncp);
+        let losses = BoxLoss::new(&table.profile, &loss_table);
+        let clusters = random_clusters(&task, 3, rng);
+        let (space, _) = space(&task, &losses, &clusters, 2, rng);
+        let index = SortedItems::new(&space);
+        let corner = |number: u32| space.at(number % space.items.len() as u32).to_vec();
+        let (a, b) = (corner(corners.0), corner(corners.1));
+        let low: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.min(*b)).collect();
+        let high: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
+        let mut found = Vec::new();
+        index.inside(&space, (&low, &high), usize::MAX, &mut found);
+        found.sort_unstable();
+        let is_inside = |item: &u32| {
+            space.at(*item).iter().zip(low.iter().zip(&high)).all(|(value, (low, high))| low <= value && value <= high)
+        };
+        let all: Vec<u32> = (0..space.items.len() as u32).filter(is_inside).collect();
+        prop_assert_eq!(found, all);
+        for column in (0..low.len()).filter(|&column| !losses.is_padding(column)) {
+            let range = (low[column], high[column]);
+            if let Some((next_low, next_high)) = losses.parent(column, range.0, range.1) {
+                prop_assert!(next_low <= range.0 && next_high >= range.1 && (next_low, next_high) != range);
+            }
+            let Some((wider_low, wider_high)) = index.wider(column, range, 2, seed % 2 == 0) else { continue };
+            prop_assert!(wider_low <= range.0 && wider_high >= range.1 && (wider_low, wider_high) != range);
+            prop_assert!(index.count(column, wider_low, wider_high) > index.count(column, range.0, range.1));
         }
     }
 }
