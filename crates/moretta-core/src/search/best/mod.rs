@@ -1,7 +1,8 @@
 //! Best of several methods, improved: the default. Local recoding with the least loss that a budget of work allows.
 //!
 //! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records; the
-//! result never loses more than any method that was tried. For whom: a data holder who wants the lowest loss and does
+//! result never loses more than any method that was tried, if all models are closed under union (with others, groups may
+//! have to be merged in the end, `result.rs`). For whom: a data holder who wants the lowest loss and does
 //! not care which method finds it.
 //!
 //! # How
@@ -181,17 +182,20 @@ impl Method for Best {
         let progress = Progress::new(observer, plan.work + plan.work / STARTS_SHARE);
         let (mut best, mut tried) = try_starts(task, self.0.loss, &loss_table, observer, &progress, &plan)?;
         let mut stop = best.stop.take().or(progress.stop());
-        if stop.is_none() && !best.clusters.is_empty() {
+        let improves = stop.is_none() && !best.clusters.is_empty();
+        let (loss_table, progress) = (&loss_table, &progress);
+        if improves {
             observer.task("improving");
-            let box_loss = BoxLoss::new(task.profile, &loss_table);
+            let box_loss = &BoxLoss::new(task.profile, loss_table);
             let requirements = GroupRequirements::of(task);
-            let (loss_table, box_loss, progress) = (&loss_table, &box_loss, &progress);
             let improver =
                 Improver { task, loss_table, box_loss, requirements, progress, block_records: BLOCK_RECORDS };
             best.clusters = improver.improve(best.clusters, &plan, hash_seed(task.seed, 1));
-            best.merge_violating(task, loss_table);
-            tried.push(Tried { method: NAME, loss: best.share_of_max_loss(task, loss_table) });
             stop = progress.stop();
+        }
+        best.merge_violating(task, loss_table);
+        if improves {
+            tried.push(Tried { method: NAME, loss: best.share_of_max_loss(task, loss_table) });
         }
         let work = vec![("groups", best.clusters.len() as u64), ("budget", plan.work)];
         Ok(Outcome { tried, ..best.into_outcome(task, stop, work) })

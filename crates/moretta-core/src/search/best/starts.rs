@@ -22,8 +22,11 @@ pub(super) struct StartMethod {
     pub method: Box<dyn Method>,
 }
 
-/// Maximum tuples times level vectors of a sweep: about a second.
-const MAX_SWEPT: u128 = 600_000_000;
+/// Maximum tuples times level vectors of a sweep, where larger tables count as a block: about a second per block.
+const MAX_SWEPT: u128 = 1_000_000_000;
+const BLOCK_TUPLES: u64 = 100_000;
+/// Maximum tuples for top-down: more take it longer than all others together.
+const MAX_SPLIT: u64 = 200_000;
 /// Maximum product of tuples, tuples and columns for bottom-up.
 const MAX_COMPARED: u64 = 400_000_000;
 
@@ -37,12 +40,15 @@ pub(super) fn methods(task: &Task<'_>, loss: LossMetric) -> Vec<StartMethod> {
         return methods;
     }
     let polish = tuples * columns <= 100_000;
-    methods.push(start("local-top-down", LocalTopDown(LocalTopDownParams { loss, polish, ..Default::default() })));
+    if tuples <= MAX_SPLIT {
+        let params = LocalTopDownParams { loss, polish, ..Default::default() };
+        methods.push(start("local-top-down", LocalTopDown(params)));
+    }
     methods.push(start("k-member", KMember(KMemberParams { loss, ..Default::default() })));
     if tuples * tuples * columns <= MAX_COMPARED {
         methods.push(start("local-bottom-up", LocalBottomUp(LocalBottomUpParams { loss, polish })));
     }
-    if vectors <= u128::from(SweepParams::default().vectors) && vectors * u128::from(tuples) <= MAX_SWEPT {
+    if vectors <= u128::from(SweepParams::default().vectors) && vectors * u128::from(tuples.min(BLOCK_TUPLES)) <= MAX_SWEPT {
         let params = SweepParams { loss, polish: Some(false), ..Default::default() };
         methods.push(start("sweep", Sweep(params)));
     }
