@@ -35,8 +35,6 @@ use crate::{
 pub(super) const BLOCK_RECORDS: u64 = 100_000;
 /// Rounds of a block, each with other regions.
 const ROUNDS: u64 = 12;
-/// Rounds for the trial of each of the two mixes of steps.
-const TRIAL_ROUNDS: u64 = 1;
 /// Maximum regions per block: enough for the cores of most machines.
 const MAX_REGIONS: usize = 4;
 /// Minimum items per region, and minimum groups of minimum size: smaller regions have too much border.
@@ -113,12 +111,14 @@ impl Improver<'_> {
         let shares: Vec<u64> =
             blocks.iter().map(|block| (plan.work as f64 * records_of(block) as f64 / records as f64) as u64).collect();
         let is_whole = blocks.len() == 1;
+        let has_hierarchy = self.task.profile.columns().iter().any(|column| column.domain.tree().is_some());
+        let shares = if has_hierarchy { COVERS } else { EXCHANGES };
         let improved: Vec<Vec<Cluster>> = blocks
             .into_par_iter()
             .zip(shares)
             .enumerate()
             .map(|(index, (block, work))| {
-                let schedule = Schedule { start: plan.start * mean, end: plan.end * mean, work, shares: EXCHANGES };
+                let schedule = Schedule { start: plan.start * mean, end: plan.end * mean, work, shares };
                 self.improve_block(block, &schedule, hash_seed(seed, index as u64), is_whole)
             })
             .collect();
@@ -159,20 +159,15 @@ impl Improver<'_> {
         let work = schedule.work.saturating_sub(neighbors.work);
         let start_loss = self.loss(&space, &start);
         let (mut best, mut best_loss): (Option<Groups>, f64) = (None, start_loss);
-        let groups = start;
-        let work = work / (ROUNDS + 2 * TRIAL_ROUNDS);
+        let mut groups = start;
+        let work = work / ROUNDS;
         let step = (schedule.end / schedule.start).powf(1.0 / ROUNDS as f64);
-        let context = (&space, &neighbors, &index);
-        // Which kinds of steps suit the table: both are tried without heat, and the better result is kept.
-        let trial = |shares, groups: Groups| {
-            let schedule = Schedule { start: schedule.end, end: schedule.end, work: TRIAL_ROUNDS * work, shares };
-            let groups = self.round(context, groups, &schedule, hash_seed(seed, 2), 0);
-            (self.loss(&space, &groups), groups)
-        };
-        let (exchanged, covered) = (trial(EXCHANGES, groups.clone()), trial(COVERS, groups));
-        let shares = if covered.0 < exchanged.0 { COVERS } else { EXCHANGES };
-        let (mut loss, mut groups) = if covered.0 < exchanged.0 { covered } else { exchanged };
         for round in 0..ROUNDS {
+            let from = schedule.start * step.powi(round as i32);
+            let schedule = Schedule { start: from, end: from * step, work, ..*schedule };
+            let context = (&space, &neighbors, &index);
+            groups = self.round(context, groups, &schedule, hash_seed(seed, round + 2), round as usize);
+            let loss = self.loss(&space, &groups);
             if loss < best_loss {
                 (best, best_loss) = (Some(groups.clone()), loss);
                 if is_whole {
@@ -182,13 +177,6 @@ impl Improver<'_> {
             if self.progress.stop().is_some() {
                 break;
             }
-            let from = schedule.start * step.powi(round as i32);
-            let schedule = Schedule { start: from, end: from * step, work, shares };
-            groups = self.round(context, groups, &schedule, hash_seed(seed, round + 3), round as usize);
-            loss = self.loss(&space, &groups);
-        }
-        if loss < best_loss {
-            best = Some(groups);
         }
         match best {
             None => clusters,

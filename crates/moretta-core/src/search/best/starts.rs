@@ -48,7 +48,9 @@ pub(super) fn methods(task: &Task<'_>, loss: LossMetric) -> Vec<StartMethod> {
     if tuples * tuples * columns <= MAX_COMPARED {
         methods.push(start("local-bottom-up", LocalBottomUp(LocalBottomUpParams { loss, polish })));
     }
-    if vectors <= u128::from(SweepParams::default().vectors) && vectors * u128::from(tuples.min(BLOCK_TUPLES)) <= MAX_SWEPT {
+    if vectors <= u128::from(SweepParams::default().vectors)
+        && vectors * u128::from(tuples.min(BLOCK_TUPLES)) <= MAX_SWEPT
+    {
         let params = SweepParams { loss, polish: Some(false), ..Default::default() };
         methods.push(start("sweep", Sweep(params)));
     }
