@@ -21,6 +21,7 @@ use super::{
     anneal::Annealer,
     index::SortedItems,
     pool::{Pool, WiderRange},
+    rebuild::CountedBox,
     state::NONE,
 };
 
@@ -34,7 +35,7 @@ const MAX_POOL_GROUPS: usize = 20;
 const MIN_POOL: usize = 100;
 /// Boxes that are grown.
 const CANDIDATES: usize = 32;
-/// Covers of which the best is taken.
+/// Attempts per step, of which the best is taken.
 const COVERS: usize = 3;
 /// Added to the loss increase of a raised column: one that loses nothing is the best, but its gain is finite.
 const EPSILON: f32 = 1e-4;
@@ -71,7 +72,7 @@ impl Annealer<'_> {
         donors.iter().for_each(|(group, items)| pool.add(self.space(), items, self.state.loss(*group)));
         pool.finish(self.space());
         let old: Vec<Vec<u32>> = changed.into_iter().map(|group| self.state.remove_group(group)).collect();
-        // What the donors keep stays one group each, which pool records may join.
+        // Each donor's remaining records stay a group, which pool records may join.
         let kept = old[dissolved.len()..].iter().zip(&donors);
         let kept: Vec<Vec<u32>> = kept
             .map(|(members, (_, given))| members.iter().copied().filter(|item| !given.contains(item)).collect())
@@ -334,7 +335,7 @@ impl Annealer<'_> {
         if groups.is_empty() {
             return None;
         }
-        let mut boxes: Vec<(Vec<f32>, Vec<f32>, u64)> = groups
+        let mut boxes: Vec<CountedBox> = groups
             .iter()
             .map(|members| {
                 let (low, high) = self.bounds_of(members);
@@ -344,7 +345,7 @@ impl Annealer<'_> {
         let left: Vec<u32> = pool.bits(&left).map(|bit| pool.items[bit]).collect();
         for item in left {
             let at = space.at(item);
-            let growth = |(low, high, records): &(Vec<f32>, Vec<f32>, u64)| {
+            let growth = |(low, high, records): &CountedBox| {
                 let after = space.losses.with(low, high, at) * (*records + space.records(item)) as f32;
                 after - space.losses.of(low, high) * *records as f32
             };

@@ -112,13 +112,13 @@ impl Improver<'_> {
             blocks.iter().map(|block| (plan.work as f64 * records_of(block) as f64 / records as f64) as u64).collect();
         let is_whole = blocks.len() == 1;
         let has_hierarchy = self.task.profile.columns().iter().any(|column| column.domain.tree().is_some());
-        let shares = if has_hierarchy { COVERS } else { EXCHANGES };
+        let kinds = if has_hierarchy { COVERS } else { EXCHANGES };
         let improved: Vec<Vec<Cluster>> = blocks
             .into_par_iter()
             .zip(shares)
             .enumerate()
             .map(|(index, (block, work))| {
-                let schedule = Schedule { start: plan.start * mean, end: plan.end * mean, work, shares };
+                let schedule = Schedule { start: plan.start * mean, end: plan.end * mean, work, shares: kinds };
                 self.improve_block(block, &schedule, hash_seed(seed, index as u64), is_whole)
             })
             .collect();

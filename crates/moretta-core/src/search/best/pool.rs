@@ -25,8 +25,11 @@ pub(super) struct Pool {
     /// Column-major coordinates.
     columns: Vec<Vec<f32>>,
     /// By column: ranges and their masks.
-    masks: Vec<Vec<(f32, f32, Rc<[u64]>)>>,
+    masks: Vec<Vec<KnownMask>>,
 }
+
+/// Least and greatest coordinate of a range of a column, and its mask.
+type KnownMask = (f32, f32, Rc<[u64]>);
 
 /// A range of a column: least and greatest coordinate, mask, and the increase of the loss from the range before.
 pub(super) type WiderRange = (f32, f32, Rc<[u64]>, f32);

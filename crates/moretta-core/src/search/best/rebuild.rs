@@ -19,6 +19,9 @@ const NOISE: f32 = 0.3;
 /// Number of scans in which a group grows, at least.
 const CHUNKS: usize = 12;
 
+/// Least and greatest coordinate of each column, and the number of records.
+pub(super) type CountedBox = (Vec<f32>, Vec<f32>, u64);
+
 impl Annealer<'_> {
     pub(super) fn rebuild(&mut self) -> bool {
         let Some(old) = self.neighboring_groups() else { return false };
@@ -74,7 +77,7 @@ impl Annealer<'_> {
         let noise: Vec<f32> = pool.iter().map(|_| 1.0 + NOISE * self.rng.unit() as f32).collect();
         let mut noise_of: Vec<(u32, f32)> = pool.iter().copied().zip(noise).collect();
         let mut left: u64 = pool.iter().map(|&item| space.records(item)).sum();
-        let (mut groups, mut boxes): (Vec<Vec<u32>>, Vec<(Vec<f32>, Vec<f32>, u64)>) = (Vec::new(), Vec::new());
+        let (mut groups, mut boxes): (Vec<Vec<u32>>, Vec<CountedBox>) = (Vec::new(), Vec::new());
         let mut loss = 0.0;
         let mut costs: Vec<(f32, usize)> = Vec::new();
         let min_records = self.state.min_records();
@@ -134,7 +137,7 @@ impl Annealer<'_> {
         }
         for item in pool {
             let at = space.at(item);
-            let growth = |(low, high, records): &(Vec<f32>, Vec<f32>, u64)| {
+            let growth = |(low, high, records): &CountedBox| {
                 let after = space.losses.with(low, high, at) * (*records + space.records(item)) as f32;
                 after - space.losses.of(low, high) * *records as f32
             };

@@ -149,7 +149,7 @@ impl Annealer<'_> {
         self.state.work += (width * staying.len()) as u64;
         let records = self.state.records(group) as f32;
         if spare >= space.records(item) {
-            // It may leave without an exchange, to the group of a near record.
+            // The group has a record to spare: this one joins the group of a near record, without an exchange.
             let mut best: Option<(f32, u32)> = None;
             for _ in 0..CANDIDATES / 2 {
                 let Some(near) = self.near_item(item) else { break };
