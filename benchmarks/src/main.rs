@@ -5,6 +5,7 @@
 
 mod bottom_up;
 mod bound;
+mod default;
 mod duckdb;
 mod engine;
 mod genetic;
@@ -36,7 +37,8 @@ use moretta_papers::{data::Data, experiment::ExperimentTable};
 /// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 11] = [
+const BENCHMARKS: [Benchmark; 12] = [
+    ("default", default::run),
     ("engine", engine::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),

@@ -56,7 +56,10 @@ fn records_that_are_wrong() {
             "people.csv, record 1 (line 2): text after the closing quote of field 1: a quote inside a quoted field has to be doubled",
         ),
         (b"a,b\n1,2\n3,\"4\n5,6\n", "people.csv, record 2 (line 3): the quote that opens field 2 is never closed"),
-        (b"a,b\n1,2\n3,\xFF\n4\n", "people.csv, record 2 (line 3): not valid UTF-8: save the file as UTF-8"),
+        (
+            b"a,b\n1,2\n3,\xFF\n4\n",
+            "people.csv, record 2 (line 3): byte 11 of the file (0xFF) is not UTF-8: if the file has another encoding, set it in [input], for example encoding = \"windows-1252\"; otherwise save it as UTF-8",
+        ),
         (b"a,b\n1,2\n3\n4,\xFF\n", "people.csv, record 2 (line 3): 1 field where the header has 2"),
         (b"\xFF\xFEa\0,\0", "people.csv: the header cannot be read: not valid UTF-8: save the file as UTF-8"),
     ];

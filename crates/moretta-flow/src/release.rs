@@ -5,6 +5,7 @@
 //! between two renames leaves a new report beside the old release, or none. Both name their release by its SHA-256.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -21,8 +22,13 @@ use moretta_core::{
     publish::ReadBack,
     run,
     saved::Saved,
-    search::{Outcome, Task, method_of},
+    search::{
+        Outcome, Task,
+        best::{self, Effort},
+        method_of,
+    },
     seed::Seed,
+    text::shown,
     verify::{Verified, verify},
 };
 use moretta_engine::{
@@ -83,6 +89,8 @@ pub struct ReleaseOptions {
     pub keep_order: bool,
     /// Limit of the search; then the best result so far is released.
     pub time_limit: Option<Duration>,
+    /// Budget of the method `best`, instead of the policy's.
+    pub effort: Option<Effort>,
     /// Step of the method's generalization path to release, instead of the result of the search.
     pub at: Option<usize>,
     /// Whether the report has the measures of every step of the method's generalization path.
@@ -185,10 +193,10 @@ impl Session<'_> {
         options: &ReleaseOptions,
     ) -> Result<(Release, ReadBack<E::Staged>), FlowError> {
         let mut stopwatch = Stopwatch::start();
-        let order = order(engine, &loaded.policy, options.keep_order)?;
+        let policy = &*with_effort(loaded, options.effort)?;
+        let order = order(engine, policy, options.keep_order)?;
         earlier.map_or(Ok(()), |files| files.check_order(self, order))?;
         let (counts, profile, kept) = self.original_with_kept(loaded, engine)?;
-        let policy = &loaded.policy;
         self.check_kept(policy, engine, &kept, "")?;
         let profile_seconds = stopwatch.lap();
         let seed = seed(options.seed)?;
@@ -222,6 +230,7 @@ impl Session<'_> {
         let stopped = (outcome.stop, &outcome.work[..]);
         let mut report = Report::of(policy, &profile, &verified, stopped, seed, engine.columns().len());
         report.at = options.at;
+        report.tried = outcome.tried;
         report.seconds.profile = profile_seconds;
         report.seconds.search = stopwatch.lap();
         if options.path && !outcome.path.is_empty() {
@@ -325,6 +334,20 @@ pub(crate) struct RewriteInput<'a, E: Engine> {
     pub(crate) counts: Counts,
     pub(crate) target: &'a E::Target,
     pub(crate) order: RecordOrder,
+}
+
+/// The policy with another budget of its method.
+fn with_effort(loaded: &LoadedPolicy, effort: Option<Effort>) -> Result<Cow<'_, Policy>, FlowError> {
+    let Some(effort) = effort else { return Ok(Cow::Borrowed(&loaded.policy)) };
+    let method = &loaded.policy.method.name;
+    if method != best::NAME {
+        let (file, method) = (&loaded.name, shown(method));
+        let message = format!("{file}: `--effort` is for the method `{}`; the policy names `{method}`", best::NAME);
+        return Err(FlowError::usage(message));
+    }
+    let mut policy = loaded.policy.clone();
+    policy.method.parameters.insert("effort".to_owned(), effort.name().into());
+    Ok(Cow::Owned(policy))
 }
 
 /// Returns the order of the released records; an error if the engine cannot keep that of the input.

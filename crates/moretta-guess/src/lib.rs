@@ -35,7 +35,7 @@
 //! assert_eq!(roles, [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive]);
 //!
 //! let text = guess::policy_text(&guesses, "people.csv");
-//! assert!(Policy::parse(&text, &["sweep"]).is_ok());
+//! assert!(Policy::parse(&text, &["best"]).is_ok());
 //! ```
 
 mod detect;

@@ -43,7 +43,7 @@ pub fn policy_text(guesses: &Guesses, source_name: &str) -> String {
     head(&mut out, guesses, source_name);
     privacy(&mut out, guesses);
     out.push_str(
-        "\n[method]\nname = \"sweep\"                        # usually the lowest loss; `moretta methods` lists others\n\n",
+        "\n[method]\nname = \"best\"                         # tries several methods and improves the best result; `moretta methods` lists others\n\n",
     );
     out.push_str(ROLES);
     for name in &guesses.repeated {

@@ -16,7 +16,7 @@ use moretta_core::{
     privacy::{Description, Lkc, ModelFacts, Sentence, Template, TemplateFacts},
     profile::Profile,
     recoding::{Cut, Recoding},
-    search::Stop,
+    search::{Stop, Tried},
     seed::Seed,
     verify::{Judgement, Verified},
 };
@@ -105,6 +105,9 @@ pub struct Report {
     pub nested: Vec<String>,
     /// Points of the generalization path, if the method has one; the caller fills them in.
     pub path: Vec<Point>,
+    /// Methods that the search tried, and what each lost; empty if it is a single method. The caller fills it in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Tried>,
     /// Counters of the search, by name.
     pub work: serde_json::Map<String, serde_json::Value>,
     /// Running times.
@@ -382,6 +385,7 @@ impl Report {
             typical_rows: None,
             nested: nested(policy, profile, verified.recoding()),
             path: Vec::new(),
+            tried: Vec::new(),
             work: work.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect(),
             seconds: Seconds::default(),
             peak_memory_bytes: None,

@@ -6,7 +6,7 @@ mod hierarchy;
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use moretta_core::seed::Seed;
+use moretta_core::{search::best, seed::Seed};
 use moretta_engine::FileKind;
 
 pub use self::{
@@ -219,6 +219,9 @@ pub struct Anonymize {
     #[arg(long, value_name = "STEP", conflicts_with = "time_limit")]
     #[arg(value_parser = parse_step, allow_negative_numbers = true)]
     pub at: Option<usize>,
+    /// Budget of the method `best`: `high` takes about ten times as long and loses less [default: the policy's]
+    #[arg(long, value_name = "low|default|high", conflicts_with = "at", hide_possible_values = true)]
+    pub effort: Option<Effort>,
     /// Stop the search after this time (60s, 5m, 1h) and release the best result so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
@@ -237,6 +240,23 @@ pub struct Anonymize {
     pub if_linkable: Option<IfLinkable>,
     #[command(flatten)]
     pub resources: Resources,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Effort {
+    Low,
+    Default,
+    High,
+}
+
+impl Effort {
+    pub fn budget(self) -> best::Effort {
+        match self {
+            Self::Low => best::Effort::Low,
+            Self::Default => best::Effort::Default,
+            Self::High => best::Effort::High,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -443,7 +463,7 @@ pub struct Compare {
     /// Policy file; its method runs with its parameters, other methods with their defaults
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
-    /// Methods to compare, e.g. sweep,mondrian [default: all]
+    /// Methods to compare, e.g. best,mondrian [default: all]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub methods: Vec<String>,
     /// Values of k, e.g. 5,10,50 [default: the k of the policy]

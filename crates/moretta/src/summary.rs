@@ -98,6 +98,7 @@ pub fn release(report: &Report, output: &Output) -> String {
     if let Some(certificate) = &report.bound {
         let _ = writeln!(text, "  bound  {}", certificate.sentence());
     }
+    text += &tried(report);
     if let Some(compared) = &report.compared {
         text += &self::compared(compared, &report.method);
     }
@@ -152,6 +153,12 @@ fn losses(report: &Report) -> String {
         let _ = writeln!(text, "  goal   {}", objective_line(objective));
     }
     text
+}
+
+/// The methods that the search tried and the loss of each, if there are several.
+fn tried(report: &Report) -> String {
+    let losses: Vec<String> = report.tried.iter().map(|tried| format!("{} {:.4}", tried.method, tried.loss)).collect();
+    if losses.is_empty() { String::new() } else { format!("  tried  {}\n", losses.join(", ")) }
 }
 
 /// Notes on labels, blocks, redundant templates and a search that did not finish.

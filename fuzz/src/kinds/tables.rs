@@ -71,7 +71,7 @@ fn release(world: &World, stock: &Stock, folder: &Path, (input, seed): (&'static
                 ErrorKind::Policy if error.message.contains("does not occur") => Ok(()),
                 ErrorKind::Policy if error.message.contains("is none; raise it") => Ok(()),
                 // With persons, most models are not closed under union.
-                _ if has_persons && error.message.contains("may violate it together; use `genetic`") => Ok(()),
+                _ if has_persons && error.message.contains("may violate it together; use `best`") => Ok(()),
                 _ if has_persons && error.message.contains("count as one person, which is too few") => Ok(()),
                 _ => Err(format!("refuses a valid table and policy\n{}", error.message)),
             };

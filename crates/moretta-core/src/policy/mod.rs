@@ -24,13 +24,13 @@
 //! [columns.age]
 //! role = "quasi-identifer"
 //! "#;
-//! let error = Policy::parse(text, &["sweep"]).unwrap_err();
+//! let error = Policy::parse(text, &["best"]).unwrap_err();
 //! assert_eq!(error.line_column(text), Some((6, 8)));
 //! assert_eq!(error.help.as_deref(), Some("did you mean \"quasi-identifier\"?"));
 //!
-//! let policy = Policy::parse(&text.replace("identifer", "identifier"), &["sweep"]).unwrap();
+//! let policy = Policy::parse(&text.replace("identifer", "identifier"), &["best"]).unwrap();
 //! assert_eq!(policy.privacy.k(), Some(5));
-//! assert_eq!(policy.method.name, "sweep");
+//! assert_eq!(policy.method.name, "best");
 //! ```
 
 mod bound;
@@ -64,7 +64,7 @@ use crate::{
 pub const VERSION: u32 = 1;
 
 /// Method of a policy that names none.
-pub const DEFAULT_METHOD: &str = "sweep";
+pub const DEFAULT_METHOD: &str = "best";
 
 /// A checked policy.
 #[derive(Debug, Clone, PartialEq, Serialize)]

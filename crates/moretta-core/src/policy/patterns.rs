@@ -189,7 +189,7 @@ mod tests {
     fn resolve(text: &str, header: &[&str], released: bool) -> Result<Policy, String> {
         let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
         let file = PolicyFile::parse(text).unwrap().resolve(&header, released);
-        file.and_then(|file| file.policy(&["sweep"])).map_err(|error| error.to_string())
+        file.and_then(|file| file.policy(&["best"])).map_err(|error| error.to_string())
     }
 
     fn columns(policy: &Policy) -> Vec<(&str, Role)> {

@@ -119,5 +119,11 @@ pub(super) fn outcome(task: &Task<'_>, clustering: Clustering) -> Outcome {
         groups.assignments.extend(suppressed.iter().map(assignment));
         groups.suppressed = Some(group);
     }
-    Outcome { recoding: Recoding::Local(groups), stop: stop.unwrap_or(Stop::Finished), path: Vec::new(), work }
+    Outcome {
+        recoding: Recoding::Local(groups),
+        stop: stop.unwrap_or(Stop::Finished),
+        path: Vec::new(),
+        work,
+        tried: Vec::new(),
+    }
 }

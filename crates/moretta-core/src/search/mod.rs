@@ -5,6 +5,7 @@
 //! recoding. It does no I/O, and its result depends only on its inputs and the seed, never on the number of threads.
 //! Running out of time is not an error: the best recoding so far is valid.
 
+pub mod best;
 pub mod bottom_up_generalization;
 mod cluster;
 mod generalization_path;
@@ -83,6 +84,17 @@ pub struct Outcome {
     pub path: Vec<Step>,
     /// Counters of the work done, by name, for the report.
     pub work: Vec<(&'static str, u64)>,
+    /// Methods that the search tried, in order; empty if it is a single method.
+    pub tried: Vec<Tried>,
+}
+
+/// Result of a method that a search tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tried {
+    /// Name of the method.
+    pub method: &'static str,
+    /// Loss by the metric of the search, from 0 to 1: its share of the loss of a table with all records suppressed.
+    pub loss: f64,
 }
 
 /// Reason why a method has no result.
@@ -236,6 +248,7 @@ impl Parameter {
 
 /// Registry of all methods.
 pub const METHODS: &[MethodEntry] = &[
+    best::ENTRY,
     mondrian::ENTRY,
     bottom_up_generalization::ENTRY,
     top_down_disclosure::ENTRY,

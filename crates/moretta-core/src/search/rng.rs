@@ -24,6 +24,11 @@ impl SearchRng {
         Self(random)
     }
 
+    /// Uniform over all numbers of 64 bits.
+    pub(super) fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Uniform in [0, 1).
     pub(super) fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64

@@ -34,7 +34,7 @@ fn a_refusal_says_what_to_do_instead() {
         assert_eq!(refused(method), Some(words));
     }
     let words = "line 5: method `mondrian` does not support [measure]; \
-                 `k-member`, `local-top-down`, `local-bottom-up`, `sweep`, `genetic` do";
+                 `best`, `k-member`, `local-top-down`, `local-bottom-up`, `sweep`, `genetic` do";
     assert_eq!(refused("mondrian").as_deref(), Some(words));
 }
 

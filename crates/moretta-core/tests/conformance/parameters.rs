@@ -18,5 +18,8 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 ];
 
 /// Replacements for the defaults of methods that search long: the suite runs each method thousands of times.
-pub const SHORT_PARAMETERS: &[(&str, &str)] =
-    &[("bottom-up-generalization", "search = 8"), ("genetic", "population = 12\niterations = 40")];
+pub const SHORT_PARAMETERS: &[(&str, &str)] = &[
+    ("bottom-up-generalization", "search = 8"),
+    ("genetic", "population = 12\niterations = 40"),
+    ("best", "effort = \"low\""),
+];

@@ -61,7 +61,7 @@ proptest! {
             prop_assert!(harmless || !text.contains(value.as_str()), "{} in\n{}", value, text);
         }
         let named = policy_text(&guesses, &source);
-        prop_assert!(Policy::parse(&named, &["sweep"]).is_ok(), "{}", named);
+        prop_assert!(Policy::parse(&named, &["best"]).is_ok(), "{}", named);
     }
 
     #[test]

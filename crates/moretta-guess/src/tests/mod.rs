@@ -41,7 +41,7 @@ fn one(name: &str, value: impl Fn(usize) -> String) -> Guess {
 /// Parses the draft policy, with and without its examples.
 fn parsed(guesses: &Guesses) -> Policy {
     let text = policy_text(guesses, "people.csv");
-    let policy = Policy::parse(&text, &["sweep"]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let policy = Policy::parse(&text, &["best"]).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let named: Vec<_> = policy.columns.iter().map(|column| (&column.name, column.role)).collect();
     let guessed: Vec<_> = guesses.columns.iter().map(|column| (&column.name, column.role)).collect();
     assert_eq!(named, guessed);
@@ -52,7 +52,7 @@ fn parsed(guesses: &Guesses) -> Policy {
         text.lines().all(|line| line.chars().count() <= 140 || line.starts_with(['[', 'm']) || line.contains(" = "))
     );
     let all = uncommented(&text);
-    let full = Policy::parse(&all, &["sweep"]).unwrap_or_else(|error| panic!("{error}\n{all}"));
+    let full = Policy::parse(&all, &["best"]).unwrap_or_else(|error| panic!("{error}\n{all}"));
     assert_eq!(full.columns.len(), policy.columns.len());
     policy
 }
@@ -333,7 +333,7 @@ fn weird_names_are_quoted_and_repeated_ones_are_named_once() {
     assert_eq!(parsed(&guesses).columns.len(), 8);
     let text = policy_text(&guesses, "evil\n[columns.z]\nrole = \"class\"");
     assert!(text.contains("[columns.\"weird name.x\"]\n"));
-    assert!(Policy::parse(&text, &["sweep"]).unwrap().column("z").is_none());
+    assert!(Policy::parse(&text, &["best"]).unwrap().column("z").is_none());
 }
 
 #[test]

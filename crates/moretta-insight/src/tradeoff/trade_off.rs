@@ -178,7 +178,7 @@ pub fn outcome_at(
     }
     let cut = cut_at(task.profile, task.models, &steps, at, task.max_suppressed > 0);
     let (path, work) = (steps[..at].to_vec(), vec![("steps", at as u64)]);
-    Ok((Outcome { recoding: Recoding::Global(cut), stop: Stop::Finished, path, work }, first_valid))
+    Ok((Outcome { recoding: Recoding::Global(cut), stop: Stop::Finished, path, work, tried: Vec::new() }, first_valid))
 }
 
 /// The cut after `at` steps. With `suppress`, tuples whose group violates a model are suppressed. The cut need not

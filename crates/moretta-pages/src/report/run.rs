@@ -40,6 +40,7 @@ pub(super) fn section(report: &Report) -> Markup {
                         "; the table was partitioned into " (count(blocks)) " blocks, searched separately"
                     }
                 }
+                @if !report.tried.is_empty() { dt { "Loss of the methods tried" } dd { (tried(report)) } }
                 @if !report.work.is_empty() { dt { "Counters of the search" } dd { (counters(report)) } }
                 @if report.path.len() > 1 {
                     dt { "Path" }
@@ -76,6 +77,17 @@ fn stop(stop: Stop) -> &'static str {
         Stop::Finished => "finished",
         Stop::OutOfTime => "stopped at the time limit: the release is valid, but more time could reduce its loss",
         Stop::Cancelled => "stopped by the user: the release is valid, but more time could reduce its loss",
+    }
+}
+
+/// The methods that the search tried, each with its loss; the last one started from the best of the others.
+fn tried(report: &Report) -> Markup {
+    html! {
+        table {
+            @for tried in &report.tried {
+                tr { td { (tried.method) } td.number { (format!("{:.4}", tried.loss)) } }
+            }
+        }
     }
 }
 

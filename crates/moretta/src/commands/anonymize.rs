@@ -13,12 +13,13 @@ use crate::{
 };
 
 pub fn run(arguments: Anonymize) -> Result<(), FlowError> {
-    let Anonymize { input, policy, output, recoding, at, time_limit, bound, earlier, if_linkable, resources } =
+    let Anonymize { input, policy, output, recoding, at, effort, time_limit, bound, earlier, if_linkable, resources } =
         arguments;
     check_output(&output)?;
     let earlier = Earlier { releases: earlier, warn: if_linkable == Some(IfLinkable::Warn) };
     let arguments::Output { seed, keep_order, json, .. } = output;
-    let options = ReleaseOptions { seed, keep_order, time_limit, at, path: json, bound, recoding: false };
+    let effort = effort.map(arguments::Effort::budget);
+    let options = ReleaseOptions { seed, keep_order, time_limit, effort, at, path: json, bound, recoding: false };
     let request = moretta_flow::Anonymize { input, policy, output: (&output).into(), recoding, earlier, options };
     let report = run_request(&resources, |session| session.anonymize(&request))?;
     say(&report, &output)

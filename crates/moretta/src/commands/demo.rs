@@ -59,6 +59,7 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
         },
         recoding: Some(folder.join(RECODING)),
         at: None,
+        effort: None,
         time_limit: None,
         bound: false,
         earlier: Vec::new(),

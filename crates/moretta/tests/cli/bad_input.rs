@@ -505,6 +505,18 @@ const CALLS: &[Case] = &[
         &["--at", "--time-limit"],
     ),
     called(
+        "an unknown effort",
+        nothing,
+        &["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--effort", "huge"],
+        &["huge", "--effort"],
+    ),
+    called(
+        "an effort for another method",
+        nothing,
+        &["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--effort", "high"],
+        &["policy.toml", "`--effort` is for the method `best`", "`mondrian`"],
+    ),
+    called(
         "a step of a method without a path",
         nothing,
         &["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--at", "1"],

@@ -13,7 +13,8 @@ use crate::{
     people,
 };
 
-const METHODS: [&str; 8] = [
+const METHODS: [&str; 9] = [
+    "best",
     "bottom-up-generalization",
     "genetic",
     "k-member",

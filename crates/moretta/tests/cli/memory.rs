@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 
-pub const METHODS: [&str; 8] = [
+pub const METHODS: [&str; 9] = [
+    "best",
     "mondrian",
     "bottom-up-generalization",
     "top-down-disclosure",

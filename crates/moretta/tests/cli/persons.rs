@@ -110,7 +110,7 @@ fn other_models_count_persons_too() {
     let run = anonymize(&folder, "visits.csv", &[]);
     assert_eq!(run.code, 2, "{}", run.stderr);
     let message = "two groups that satisfy LKC-privacy (any 1 of 2 columns known: k = 6 persons, confidence at most 0.8) \
-                   may violate it together; use `genetic`";
+                   may violate it together; use `best`";
     assert!(run.stderr.contains(message), "{}", run.stderr);
     folder.edit("policy.toml", "\"sweep\"", "\"genetic\"");
     let run = anonymize(&folder, "visits.csv", &["--keep-order"]);

@@ -71,6 +71,7 @@ const HIERARCHIES: &[[&str; 4]] = &[
 ];
 
 const METHODS: &[&str] = &[
+    "best",
     "bottom-up-generalization",
     "top-down-disclosure",
     "genetic",

@@ -46,6 +46,33 @@ fn the_seed_alone_decides_the_bytes() {
 }
 
 #[test]
+fn the_default_reports_what_it_tried_and_more_effort_loses_no_more() {
+    let folder = folder(1500);
+    folder.edit("policy.toml", "name = \"mondrian\"", "name = \"best\"");
+    let release = |effort: &str| -> serde_json::Value {
+        let run = folder.anonymize(&["--seed", "7", "--effort", effort, "--overwrite", "--json"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let losses = |report: &serde_json::Value| -> Vec<f64> {
+        let tried = report["tried"].as_array().unwrap().iter();
+        tried.map(|tried| tried["loss"].as_f64().unwrap()).collect()
+    };
+    let (low, high) = (release("low"), release("high"));
+    assert_eq!(high["policy"]["method"]["effort"], "high");
+    let names = low["tried"].as_array().unwrap().iter().map(|tried| tried["method"].as_str().unwrap());
+    let names: Vec<&str> = names.collect();
+    assert_eq!((names[0], names[names.len() - 1]), ("mondrian", "best"));
+    let (low, high) = (losses(&low), losses(&high));
+    let (low_best, high_best) = (low[low.len() - 1], high[high.len() - 1]);
+    assert!(low[..low.len() - 1] == high[..high.len() - 1] && low.iter().all(|loss| low_best <= *loss));
+    assert!(high_best < low_best, "{high_best} instead of {low_best}");
+    let summary = folder.ok(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--overwrite"]);
+    assert!(summary.contains("  tried  mondrian 0."), "{summary}");
+}
+
+#[test]
 fn every_form_of_release_passes_its_check() {
     let folder = folder(2000);
     let policy = folder.read("policy.toml");

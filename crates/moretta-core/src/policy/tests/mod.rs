@@ -19,7 +19,7 @@ use crate::{
 
 /// Every section and most keys. Other tests replace single lines of it.
 const POLICY: &str = include_str!("policy.toml");
-const METHODS: &[&str] = &["bottom-up-generalization", "k-member", "mondrian", "sweep"];
+const METHODS: &[&str] = &["best", "bottom-up-generalization", "k-member", "mondrian"];
 
 fn parse(text: &str) -> Result<Policy, PolicyError> {
     Policy::parse(text, METHODS)
@@ -107,7 +107,7 @@ fn columns_keep_the_order_of_the_file() {
 fn defaults_are_filled_in() {
     let policy = parse("version = 1\nprivacy.k = 2\ncolumns.a.role = \"quasi-identifier\"").unwrap();
     assert_eq!(policy.privacy, Privacy { models: vec![Arc::new(KAnonymity { k: 2 })], ..Privacy::default() });
-    assert_eq!(policy.method, MethodChoice::new("sweep", toml::Table::new()));
+    assert_eq!(policy.method, MethodChoice::new("best", toml::Table::new()));
     assert_eq!(policy.release, ReleaseOptions::default());
     let input = InputOptions { missing: vec![String::new(), "?".to_owned()], ..InputOptions::default() };
     assert_eq!(policy.input, input);

@@ -101,7 +101,7 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (17, "", 14, "has no `distance`, which must be \"equal\", \"ordered\" or \"hierarchical\""),
     (17, "distance = \"order\"", 17, "did you mean \"ordered\"?"),
     // `[method]`.
-    (19, "name = \"mondrain\"", 19, "`name` is \"mondrain\"; it must be \"bottom-up-generalization\", \"k-member\", \"mondrian\" or \"sweep\"; did you mean \"mondrian\"?"),
+    (19, "name = \"mondrain\"", 19, "`name` is \"mondrain\"; it must be \"best\", \"bottom-up-generalization\", \"k-member\" or \"mondrian\"; did you mean \"mondrian\"?"),
     (19, "name = 3", 19, "`name` is 3; it must be the name of a method"),
     // `[measure]`.
     (20, "[measure]", 20, "[measure] has no `name`, which must be \"ncp\", \"lm\", \"cm\" or \"rm\""),

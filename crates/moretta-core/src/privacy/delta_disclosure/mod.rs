@@ -279,10 +279,10 @@ mod tests {
             ("column = \"a\"\ndelta = 1", "whose role is \"quasi-identifier\""),
             ("column = \"s\"\ndelta = 1\nl = 2", "line 5: `l` is not a key of [[privacy.delta-disclosure]]"),
         ] {
-            let error = Policy::parse(&with(lines), &["sweep"]).unwrap_err().to_string();
+            let error = Policy::parse(&with(lines), &["best"]).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
-        let policy = Policy::parse(&with("column = \"s\"\ndelta = 1.5"), &["sweep"]).unwrap();
+        let policy = Policy::parse(&with("column = \"s\"\ndelta = 1.5"), &["best"]).unwrap();
         let sentence = policy.privacy.models[0].sentence(&policy.columns).to_string();
         assert_eq!(
             sentence,

@@ -262,6 +262,6 @@ impl BottomUpGeneralization {
                 path.extend(steps);
             }
         }
-        Outcome { recoding: Recoding::Global(cut), stop: stop.unwrap_or(Stop::Finished), path, work }
+        Outcome { recoding: Recoding::Global(cut), stop: stop.unwrap_or(Stop::Finished), path, work, tried: Vec::new() }
     }
 }

@@ -312,7 +312,7 @@ impl Method for Genetic {
         ];
         let recoding = Recoding::Global(with_suppression(task, found.cells));
         let stop = stop.or_else(|| observer.stop()).unwrap_or(Stop::Finished);
-        Ok(Outcome { recoding, stop, path: Vec::new(), work })
+        Ok(Outcome { recoding, stop, path: Vec::new(), work, tried: Vec::new() })
     }
 }
 

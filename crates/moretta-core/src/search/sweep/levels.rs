@@ -65,12 +65,7 @@ pub(super) struct LevelsSize {
 /// Estimates the size of the levels.
 pub(super) fn size(profile: &Profile, max_vectors: usize) -> LevelsSize {
     let domains = || profile.columns().iter().map(|column| &column.domain);
-    let depths = |domain: &Domain| match domain.tree() {
-        Some(tree) => tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0) as usize + 1,
-        // A tree of halves is deeper where a value has many records.
-        None => domain.len().max(1).ilog2() as usize + 3,
-    };
-    let mut levels: Vec<usize> = domains().map(depths).collect();
+    let mut levels: Vec<usize> = domains().map(num_levels).collect();
     let vectors = |levels: &[usize]| levels.iter().map(|&count| count as u128).fold(1, u128::saturating_mul);
     while vectors(&levels) > max_vectors as u128
         && let Some(most) = levels.iter_mut().max().filter(|most| **most > 1)
@@ -80,6 +75,21 @@ pub(super) fn size(profile: &Profile, max_vectors: usize) -> LevelsSize {
     let column = |(levels, domain): (&usize, &Domain)| *levels as u64 * LEVEL_BYTES * domain.len() as u64;
     let composites = composite::level_bytes(domains().map(Domain::len).zip(levels.iter().copied()).collect());
     LevelsSize { columns: levels.iter().zip(domains()).map(column).sum(), composites, vectors: vectors(&levels) as u64 }
+}
+
+/// Estimated number of levels of a column.
+fn num_levels(domain: &Domain) -> usize {
+    match domain.tree() {
+        Some(tree) => tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0) as usize + 1,
+        // A tree of halves is deeper where a value has many records.
+        None => domain.len().max(1).ilog2() as usize + 3,
+    }
+}
+
+/// Estimated number of level vectors, before any level is dropped.
+pub(super) fn all_vectors(profile: &Profile) -> u128 {
+    let levels = profile.columns().iter().map(|column| num_levels(&column.domain) as u128);
+    levels.fold(1, u128::saturating_mul)
 }
 
 /// Bytes per value of a level.

@@ -67,7 +67,11 @@ use super::{
     mondrian, precision,
     size::TaskSize,
 };
-use crate::{ids::TupleId, objective::LossMetric, profile::VariantCount};
+use crate::{
+    ids::TupleId,
+    objective::LossMetric,
+    profile::{Profile, VariantCount},
+};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweep",
@@ -205,6 +209,11 @@ impl Sweep {
 }
 
 impl Sweep {
+    /// Number of all level vectors of a table, of which a sweep tries at most `vectors`.
+    pub(super) fn all_vectors(profile: &Profile) -> u128 {
+        levels::all_vectors(profile)
+    }
+
     /// Whether records move between groups in the end.
     fn polishes(&self, task: &Task<'_>) -> bool {
         let has_free_numbers = || task.profile.columns().iter().any(|column| column.domain.tree().is_none());

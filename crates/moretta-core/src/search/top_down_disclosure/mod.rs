@@ -172,7 +172,7 @@ impl Method for TopDownDisclosure {
             let cells = fully_masked_cells(task.profile, &masked);
             let path = vec![first_step(&cells, &masked)];
             let stop = observer.stop().unwrap_or(Stop::OutOfTime);
-            return Ok(Outcome { recoding: recoding(cells), stop, path, work: Vec::new() });
+            return Ok(Outcome { recoding: recoding(cells), stop, path, work: Vec::new(), tried: Vec::new() });
         };
         let stop = loop {
             if let Some(stop) = observer.stop() {
@@ -193,10 +193,10 @@ impl Method for TopDownDisclosure {
         let mut cut = Cut { cells: search.candidates.cells().to_vec(), suppressed: Vec::new() };
         let mut path = search.path;
         if task.max_suppressed == 0 || stop != Stop::Finished {
-            return Ok(Outcome { recoding: Recoding::Global(cut), stop, path, work });
+            return Ok(Outcome { recoding: Recoding::Global(cut), stop, path, work, tried: Vec::new() });
         }
         let stopped = disclose_more(task, self.measure(task).loss(), &mut cut, &mut path, observer);
-        Ok(Outcome { recoding: Recoding::Global(cut), stop: stopped.unwrap_or(stop), path, work })
+        Ok(Outcome { recoding: Recoding::Global(cut), stop: stopped.unwrap_or(stop), path, work, tried: Vec::new() })
     }
 }
 

@@ -1,0 +1,72 @@
+//! The methods whose results are improved, and which of them suit a table.
+//!
+//! Every candidate runs unless it would take long: the sweep if its level vectors are few (with more, it tries a thinned
+//! selection of them, and other methods lose less), k-member and bottom-up while the table is small enough for searches
+//! that grow faster than the table.
+
+use crate::{
+    objective::LossMetric,
+    search::{
+        Method, Task,
+        k_member::{KMember, KMemberParams},
+        local_bottom_up::{LocalBottomUp, LocalBottomUpParams},
+        local_top_down::{LocalTopDown, LocalTopDownParams},
+        mondrian::{Mondrian, MondrianParams},
+        sweep::{Sweep, SweepParams},
+    },
+};
+
+/// A method and its name.
+pub(super) struct StartMethod {
+    pub name: &'static str,
+    pub method: Box<dyn Method>,
+}
+
+/// Maximum tuples times level vectors of a sweep, where larger tables count as a block: about a second per block.
+const MAX_SWEPT: u128 = 1_000_000_000;
+const BLOCK_TUPLES: u64 = 100_000;
+/// Maximum tuples for top-down: more take it longer than all others together.
+const MAX_SPLIT: u64 = 200_000;
+/// Maximum product of tuples, tuples and columns for bottom-up.
+const MAX_COMPARED: u64 = 400_000_000;
+
+/// Returns the methods to run, the fastest first.
+pub(super) fn methods(task: &Task<'_>, loss: LossMetric) -> Vec<StartMethod> {
+    let profile = task.profile;
+    let (tuples, columns) = (profile.tuples() as u64, profile.columns().len() as u64);
+    let vectors = Sweep::all_vectors(profile);
+    let mut methods = vec![start("mondrian", Mondrian(MondrianParams::default()))];
+    if task.models.iter().any(|model| !model.is_closed_under_union()) {
+        return methods;
+    }
+    let polish = tuples * columns <= 100_000;
+    if tuples <= MAX_SPLIT {
+        let params = LocalTopDownParams { loss, polish, ..Default::default() };
+        methods.push(start("local-top-down", LocalTopDown(params)));
+    }
+    methods.push(start("k-member", KMember(KMemberParams { loss, ..Default::default() })));
+    if tuples * tuples * columns <= MAX_COMPARED {
+        methods.push(start("local-bottom-up", LocalBottomUp(LocalBottomUpParams { loss, polish })));
+    }
+    if vectors <= u128::from(SweepParams::default().vectors)
+        && vectors * u128::from(tuples.min(BLOCK_TUPLES)) <= MAX_SWEPT
+    {
+        let params = SweepParams { loss, polish: Some(false), ..Default::default() };
+        methods.push(start("sweep", Sweep(params)));
+    }
+    methods
+}
+
+/// All methods that may run, for an estimate of their memory.
+pub(super) fn all(loss: LossMetric) -> Vec<Box<dyn Method>> {
+    vec![
+        Box::new(Mondrian(MondrianParams::default())),
+        Box::new(LocalTopDown(LocalTopDownParams { loss, ..Default::default() })),
+        Box::new(KMember(KMemberParams { loss, ..Default::default() })),
+        Box::new(Sweep(SweepParams { loss, polish: Some(false), ..Default::default() })),
+    ]
+}
+
+fn start(name: &'static str, method: impl Method + 'static) -> StartMethod {
+    StartMethod { name, method: Box::new(method) }
+}

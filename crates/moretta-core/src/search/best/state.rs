@@ -1,0 +1,321 @@
+//! Groups that change: boxes, losses and members after every move, without reading whole groups to judge one.
+//!
+//! For every group and column the two least and the two greatest coordinates are known, so that the box without one
+//! record and with another is a few comparisons per column, however large the group:
+//!
+//! ```text
+//! members 20 23 23 31     low 20, next 23 .. next 23, high 31
+//! without 20              low = next = 23
+//! with 18 instead         low = min(23, 18) = 18
+//! ```
+//!
+//! Only a move that is made may read the members of the group that loses the record.
+
+use super::space::{Groups, Space, greater, less};
+use crate::{profile::VariantCount, search::local::GroupRequirements};
+
+/// Number of no group.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The groups of a region.
+pub(super) struct State<'a> {
+    pub space: &'a Space<'a>,
+    requirements: GroupRequirements<'a>,
+    width: usize,
+    /// By item: its group; `NONE` for items of other regions.
+    group_of: Vec<u32>,
+    /// By item: its index among the members of its group.
+    index_of: Vec<u32>,
+    members: Vec<Vec<u32>>,
+    records: Vec<u64>,
+    /// By group: loss per record.
+    losses: Vec<f32>,
+    /// By group: least, second least, second greatest and greatest coordinate of each column.
+    ends: Vec<f32>,
+    /// Numbers of removed groups.
+    free: Vec<u32>,
+    /// Loss of all groups; `f64`, because it is a sum of very many changes.
+    total: f64,
+    scratch: Vec<VariantCount>,
+    /// Boxes that were computed, times their columns: the unit of the budget.
+    pub work: u64,
+}
+
+impl<'a> State<'a> {
+    pub(super) fn new(space: &'a Space<'a>, requirements: GroupRequirements<'a>, groups: Groups) -> Self {
+        let items = space.items.len();
+        let mut state = Self {
+            space,
+            requirements,
+            width: space.losses.width(),
+            group_of: vec![NONE; items],
+            index_of: vec![0; items],
+            members: Vec::new(),
+            records: Vec::new(),
+            losses: Vec::new(),
+            ends: Vec::new(),
+            free: Vec::new(),
+            total: 0.0,
+            scratch: Vec::new(),
+            work: 0,
+        };
+        groups.into_iter().for_each(|members| _ = state.add_group(members));
+        state
+    }
+
+    /// Bytes of the heap for `items` items in `groups` groups.
+    pub(super) fn bytes(items: u64, groups: u64, columns: u64) -> u64 {
+        items * 12 + groups * (24 + 32 + 16 * (columns + 3) + 12)
+    }
+
+    pub(super) fn into_groups(self) -> Groups {
+        self.members.into_iter().filter(|members| !members.is_empty()).collect()
+    }
+
+    pub(super) fn groups(&self) -> Groups {
+        self.members.iter().filter(|members| !members.is_empty()).cloned().collect()
+    }
+
+    pub(super) fn total(&self) -> f64 {
+        self.total
+    }
+
+    pub(super) fn group_of(&self, item: u32) -> u32 {
+        self.group_of[item as usize]
+    }
+
+    pub(super) fn members(&self, group: u32) -> &[u32] {
+        &self.members[group as usize]
+    }
+
+    pub(super) fn records(&self, group: u32) -> u64 {
+        self.records[group as usize]
+    }
+
+    pub(super) fn min_records(&self) -> u64 {
+        self.requirements.min_records
+    }
+
+    /// Loss per record of a group.
+    pub(super) fn loss(&self, group: u32) -> f32 {
+        self.losses[group as usize]
+    }
+
+    /// Loss of all records of a group.
+    pub(super) fn group_loss(&self, group: u32) -> f32 {
+        self.losses[group as usize] * self.records[group as usize] as f32
+    }
+
+    fn ends(&self, group: u32) -> [&[f32]; 4] {
+        let width = self.width;
+        let all = &self.ends[group as usize * 4 * width..(group as usize + 1) * 4 * width];
+        let (lows, highs) = all.split_at(2 * width);
+        let ((low, second_low), (second_high, high)) = (lows.split_at(width), highs.split_at(width));
+        [low, second_low, second_high, high]
+    }
+
+    /// Box of a group.
+    pub(super) fn bounds(&self, group: u32) -> (&[f32], &[f32]) {
+        let [low, _, _, high] = self.ends(group);
+        (low, high)
+    }
+
+    /// Writes the box of a group without an item.
+    pub(super) fn bounds_without(&self, group: u32, item: u32, low: &mut [f32], high: &mut [f32]) {
+        let [lowest, second_low, second_high, highest] = self.ends(group);
+        let at = self.space.at(item);
+        for column in 0..self.width {
+            low[column] = if at[column] == lowest[column] { second_low[column] } else { lowest[column] };
+            high[column] = if at[column] == highest[column] { second_high[column] } else { highest[column] };
+        }
+    }
+
+    /// Change of a group's loss if an item joins it.
+    pub(super) fn growth(&mut self, group: u32, item: u32) -> f32 {
+        self.work += self.width as u64;
+        let (low, high) = self.bounds(group);
+        let loss = self.space.losses.with(low, high, self.space.at(item));
+        let records = self.records[group as usize] + self.space.records(item);
+        loss * records as f32 - self.group_loss(group)
+    }
+
+    /// Adds a group of items that are in none; returns its number.
+    pub(super) fn add_group(&mut self, members: Vec<u32>) -> u32 {
+        let group = self.free.pop().unwrap_or_else(|| {
+            self.members.push(Vec::new());
+            self.records.push(0);
+            self.losses.push(0.0);
+            self.ends.resize(self.ends.len() + 4 * self.width, 0.0);
+            self.members.len() as u32 - 1
+        });
+        for (index, &item) in members.iter().enumerate() {
+            (self.group_of[item as usize], self.index_of[item as usize]) = (group, index as u32);
+        }
+        self.records[group as usize] = members.iter().map(|&item| self.space.records(item)).sum();
+        self.members[group as usize] = members;
+        self.measure(group);
+        group
+    }
+
+    /// Removes a group; its items are in none.
+    pub(super) fn remove_group(&mut self, group: u32) -> Vec<u32> {
+        self.total -= f64::from(self.group_loss(group));
+        self.losses[group as usize] = 0.0;
+        self.records[group as usize] = 0;
+        self.free.push(group);
+        let members = std::mem::take(&mut self.members[group as usize]);
+        members.iter().for_each(|&item| self.group_of[item as usize] = NONE);
+        members
+    }
+
+    /// Computes the ends and the loss of a group from its members. The total must not contain its loss.
+    fn measure(&mut self, group: u32) {
+        let width = self.width;
+        let space = self.space;
+        let ends = &mut self.ends[group as usize * 4 * width..(group as usize + 1) * 4 * width];
+        ends[..2 * width].fill(f32::INFINITY);
+        ends[2 * width..].fill(f32::NEG_INFINITY);
+        for &item in &self.members[group as usize] {
+            insert(ends, space.at(item));
+        }
+        self.work += width as u64 * self.members[group as usize].len() as u64;
+        let empty = self.members[group as usize].is_empty();
+        self.losses[group as usize] = if empty { 0.0 } else { space.losses.of(&ends[..width], &ends[3 * width..]) };
+        self.total += f64::from(self.group_loss(group));
+    }
+
+    /// Moves an item to another group. The group that it leaves may be empty then, but stays.
+    pub(super) fn transfer(&mut self, item: u32, to: u32) {
+        let from = self.group_of(item);
+        self.total -= f64::from(self.group_loss(from)) + f64::from(self.group_loss(to));
+        let index = self.index_of[item as usize] as usize;
+        self.members[from as usize].swap_remove(index);
+        if let Some(&moved) = self.members[from as usize].get(index) {
+            self.index_of[moved as usize] = index as u32;
+        }
+        self.index_of[item as usize] = self.members[to as usize].len() as u32;
+        self.members[to as usize].push(item);
+        self.group_of[item as usize] = to;
+        let records = self.space.records(item);
+        self.records[from as usize] -= records;
+        self.records[to as usize] += records;
+        self.measure(from);
+        let width = self.width;
+        let ends = &mut self.ends[to as usize * 4 * width..(to as usize + 1) * 4 * width];
+        insert(ends, self.space.at(item));
+        self.losses[to as usize] = self.space.losses.of(&ends[..width], &ends[3 * width..]);
+        self.work += width as u64;
+        self.total += f64::from(self.group_loss(to));
+    }
+
+    /// Whether a group satisfies every model.
+    pub(super) fn is_valid(&mut self, group: u32) -> bool {
+        let (members, scratch) = (&self.members[group as usize], &mut self.scratch);
+        let items = &self.space.items;
+        self.requirements.are_met(self.records[group as usize], || {
+            scratch.clear();
+            scratch.extend(members.iter().map(|&item| items[item as usize].member));
+            scratch
+        })
+    }
+
+    /// Whether some items satisfy every model as a group.
+    pub(super) fn would_be_valid(&mut self, members: &[u32]) -> bool {
+        let (items, scratch) = (&self.space.items, &mut self.scratch);
+        let records = members.iter().map(|&item| items[item as usize].member.records).sum();
+        self.requirements.are_met(records, || {
+            scratch.clear();
+            scratch.extend(members.iter().map(|&item| items[item as usize].member));
+            scratch
+        })
+    }
+
+    /// Whether the number of records alone decides if a group is valid.
+    pub(super) fn records_decide(&self) -> bool {
+        self.requirements.min_records_suffice
+    }
+
+    /// Item of a group with the best exchange for `item` of another group, and the change of the total loss. The change
+    /// is exact; items that make either group too small are passed over.
+    pub(super) fn best_exchange(
+        &mut self,
+        item: u32,
+        with: u32,
+        buffers: &mut Buffers,
+        skip: usize,
+    ) -> Option<(f32, u32)> {
+        let from = self.group_of(item);
+        let (space, width) = (self.space, self.width);
+        let Buffers { low, high, ends } = buffers;
+        self.bounds_without(from, item, low, high);
+        let start = with as usize * 4 * width;
+        ends.copy_from_slice(&self.ends[start..start + 4 * width]);
+        insert(ends, space.at(item));
+        let (own, others) = (self.records[from as usize], self.records[with as usize]);
+        let before = self.group_loss(from) + self.group_loss(with);
+        let given = space.records(item);
+        let mut best: Option<(f32, u32)> = None;
+        let mut count = 0;
+        for &other in self.members[with as usize].iter().step_by(skip) {
+            count += 1;
+            let taken = space.records(other);
+            let (own, others) = (own - given + taken, others + given - taken);
+            if given != taken && own.min(others) < self.requirements.min_records {
+                continue;
+            }
+            let at = space.at(other);
+            let mine = space.losses.with(low, high, at) * own as f32;
+            if best.is_some_and(|(change, _)| mine - before >= change) {
+                continue;
+            }
+            let theirs = space.losses.without(ends, at) * others as f32;
+            let change = mine + theirs - before;
+            if best.is_none_or(|(known, _)| change < known) {
+                best = Some((change, other));
+            }
+        }
+        self.work += 2 * width as u64 * count;
+        best
+    }
+
+    /// Change of the total loss if an item moves to another group; `None` if its group would be too small.
+    pub(super) fn move_change(&mut self, item: u32, to: u32, buffers: &mut Buffers) -> Option<f32> {
+        let from = self.group_of(item);
+        let rest = self.records(from) - self.space.records(item);
+        if rest < self.requirements.min_records {
+            return None;
+        }
+        self.bounds_without(from, item, &mut buffers.low, &mut buffers.high);
+        self.work += self.width as u64;
+        let after = self.space.losses.of(&buffers.low, &buffers.high) * rest as f32;
+        Some(self.growth(to, item) + after - self.group_loss(from))
+    }
+}
+
+/// Boxes that a step computes.
+pub(super) struct Buffers {
+    pub low: Vec<f32>,
+    pub high: Vec<f32>,
+    ends: Vec<f32>,
+}
+
+impl Buffers {
+    pub(super) fn new(width: usize) -> Self {
+        Self { low: vec![0.0; width], high: vec![0.0; width], ends: vec![0.0; 4 * width] }
+    }
+}
+
+/// Adds a point to the ends of a group: the two least and the two greatest numbers of each column.
+fn insert(ends: &mut [f32], at: &[f32]) {
+    let width = at.len();
+    let (lows, highs) = ends.split_at_mut(2 * width);
+    let (low, second_low) = lows.split_at_mut(width);
+    let (second_high, high) = highs.split_at_mut(width);
+    for column in 0..width {
+        let value = at[column];
+        second_low[column] = less(second_low[column], greater(low[column], value));
+        low[column] = less(low[column], value);
+        second_high[column] = greater(second_high[column], less(high[column], value));
+        high[column] = greater(high[column], value);
+    }
+}
