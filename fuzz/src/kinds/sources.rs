@@ -81,11 +81,16 @@ pub fn encoding(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let (declared, written) = (*rng.one(&names), *rng.one(&names));
     // Usually the declaration is right.
     let written = if rng.chance(80) { declared } else { written };
-    let release = *rng.one(&["", "", "[release]\nencoding = \"utf-8\"\n", "[release]\nencoding = \"latin-1\"\n"]);
-    if stock.policy.contains("[input]") || stock.policy.contains("[release]") {
+    // The judge reads releases as UTF-8; releases in other encodings are tested elsewhere.
+    let release = "encoding = \"utf-8\"\n";
+    if stock.policy.contains("[input]") {
         return Err(Skipped);
     }
-    stock.policy += &format!("\n[input]\nencoding = \"{declared}\"\n{release}");
+    if !stock.policy.contains("[release]\n") {
+        stock.policy += "\n[release]\n";
+    }
+    stock.policy = stock.policy.replacen("[release]\n", &format!("[release]\n{release}"), 1);
+    stock.policy += &format!("\n[input]\nencoding = \"{declared}\"\n");
     stock.write_policy(folder).map_err(|_| Skipped)?;
     for row in stock.table.iter_mut().skip(1) {
         if rng.chance(30) {
