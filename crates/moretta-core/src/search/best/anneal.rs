@@ -26,8 +26,10 @@ use crate::search::rng::SearchRng;
 
 /// Shares of the work of each kind of step if no column has a hierarchy: there covers find less than the others.
 pub(super) const EXCHANGES: [f64; KINDS] = [0.4, 0.25, 0.35, 0.0];
-/// The same if a column has a hierarchy.
-pub(super) const COVERS: [f64; KINDS] = [0.2, 0.1, 0.2, 0.5];
+/// The same if some columns have a hierarchy.
+pub(super) const MIXED: [f64; KINDS] = [0.2, 0.1, 0.2, 0.5];
+/// The same if all columns have one.
+pub(super) const COVERS: [f64; KINDS] = [0.05, 0.05, 0.05, 0.85];
 /// Kinds of steps.
 pub(super) const KINDS: usize = 4;
 

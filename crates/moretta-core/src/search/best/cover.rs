@@ -113,6 +113,8 @@ impl Annealer<'_> {
         let mut raises = 0;
         loop {
             self.state.work += index.inside(space, (&low, &high), 4 * wanted, &mut inside);
+            // Binary searches in every column, and its next range.
+            self.state.work += 24 * low.len() as u64;
             inside.retain(|&item| self.state.group_of(item) != NONE);
             if inside.len() > 2 * wanted && !found.is_empty() {
                 break;
@@ -260,7 +262,7 @@ impl Annealer<'_> {
                 }
                 prefix.iter_mut().zip(&*column.mask).for_each(|(a, b)| *a &= b);
             }
-            self.state.work += (3 * len * words) as u64;
+            self.state.work += (3 * len * words + 12 * len) as u64;
             let (_, at) = best?;
             let raised = &mut growing[at];
             let (low, high, mask, _) = raised.next.take()?;

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::{
-    anneal::{Annealer, COVERS, EXCHANGES, Schedule},
+    anneal::{Annealer, COVERS, EXCHANGES, MIXED, Schedule},
     index::SortedItems,
     neighbors::Neighbors,
     space::{BoxLoss, Groups, Space},
@@ -111,8 +111,12 @@ impl Improver<'_> {
         let shares: Vec<u64> =
             blocks.iter().map(|block| (plan.work as f64 * records_of(block) as f64 / records as f64) as u64).collect();
         let is_whole = blocks.len() == 1;
-        let has_hierarchy = self.task.profile.columns().iter().any(|column| column.domain.tree().is_some());
-        let kinds = if has_hierarchy { COVERS } else { EXCHANGES };
+        let mut trees = self.task.profile.columns().iter().map(|column| column.domain.tree().is_some());
+        let kinds = match (trees.clone().all(|has_tree| has_tree), trees.any(|has_tree| has_tree)) {
+            (true, _) => COVERS,
+            (_, true) => MIXED,
+            _ => EXCHANGES,
+        };
         let improved: Vec<Vec<Cluster>> = blocks
             .into_par_iter()
             .zip(shares)
