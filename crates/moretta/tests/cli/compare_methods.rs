@@ -180,7 +180,7 @@ fn nothing_is_done_where_something_is_wrong() {
     let before = folder.files();
     let wrong: [(&[&str], &str); 14] = [
         (&["--methods", "mondrain"], "no method `mondrain`; did you mean `mondrian`?"),
-        (&["--methods", "zzzzzz"], "no method `zzzzzz`; known methods: `mondrian`, `bottom-up"),
+        (&["--methods", "zzzzzz"], "no method `zzzzzz`; known methods: `best`, `mondrian`, `bottom-up"),
         (&["--methods", "sweep,"], "no method ``"),
         (&["--k", "0"], "`0` is not a whole number of at least 1"),
         (&["--k", "-5"], "`-5` is not a whole number of at least 1"),
