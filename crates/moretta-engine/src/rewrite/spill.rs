@@ -183,7 +183,11 @@ mod tests {
                 if bucket % 2 == 0 {
                     spill.take_all(bucket, &mut all).expect("take");
                 } else {
-                    spill.take(bucket, |bytes| Ok(all.extend_from_slice(bytes))).expect("take");
+                    let each = |bytes: &[u8]| {
+                        all.extend_from_slice(bytes);
+                        Ok(())
+                    };
+                    spill.take(bucket, each).expect("take");
                 }
                 all.sort_unstable();
                 let puts = (0..40u8).filter(|put| usize::from(put % 4) == bucket);
