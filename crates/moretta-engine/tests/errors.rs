@@ -146,7 +146,7 @@ fn memory_is_bounded() {
     assert_eq!(engine(&path, &options).group_and_count(&column_names, &NoObserver).expect("counts").rows(), 50_000);
 }
 
-/// Groups by four columns of unique values do not fit together, but one after the other.
+/// Groups by four columns of unique values do not fit together, but in turn.
 #[test]
 fn sets_that_do_not_fit_together_are_counted_in_several_passes() {
     let folder = tempfile::tempdir().expect("folder");

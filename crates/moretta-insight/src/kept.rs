@@ -225,7 +225,7 @@ impl Kept {
         self.together.is_some_and(|known| is_above(known.unique_rows, self.rows))
     }
 
-    /// What is counted. If persons are, a record is unique unless a record of another person has the same values.
+    /// Unit that is counted. If persons are, a record is unique unless a record of another person has the same values.
     pub fn unit(&self) -> Unit {
         if self.with_quasi_identifiers.is_some() { Unit::Records } else { Unit::Persons }
     }

@@ -126,7 +126,7 @@ pub struct ReleaseOptions {
     /// Whether a CSV release has a header; by default as the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
-    /// Whether texts of a CSV release that a spreadsheet would take for a formula get an apostrophe before them.
+    /// Whether texts of a CSV release that a spreadsheet would compute as formulas get an apostrophe before them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub guard_formulas: bool,
 }

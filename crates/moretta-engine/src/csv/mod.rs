@@ -63,7 +63,7 @@ pub struct CsvRelease {
     pub encoding: Option<Encoding>,
     /// Whether the first line names the columns; by default as in the source.
     pub header: Option<bool>,
-    /// Whether texts that a spreadsheet would take for a formula get an apostrophe before them.
+    /// Whether texts that a spreadsheet would compute as formulas get an apostrophe before them.
     pub guard_formulas: bool,
 }
 

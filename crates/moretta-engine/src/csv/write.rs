@@ -17,7 +17,7 @@ pub(crate) struct CellWriter {
     pub(crate) dialect: Dialect,
     /// Whether the table has one column.
     pub(crate) single_column: bool,
-    /// Whether texts that a spreadsheet would take for a formula get an apostrophe before them.
+    /// Whether texts that a spreadsheet would compute as formulas get an apostrophe before them.
     pub(crate) guard: bool,
 }
 

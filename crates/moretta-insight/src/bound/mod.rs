@@ -45,7 +45,7 @@
 //! two feasible vectors that differ by a permutation of equal records, the mean is feasible, too.
 //!
 //! Floating point: the feasible prices are lowered by more than the rounding errors can amount to (`proven`), and the
-//! figure by [`ROUNDING`], for the rounding errors of the loss that it is compared with. Printed digits are rounded down.
+//! figure by `ROUNDING`, for the rounding errors of the loss that it is compared with. Printed digits are rounded down.
 
 mod ascent;
 mod boxes;

@@ -42,7 +42,7 @@ role = \"sensitive\"
 
 const TOWNS: &str = "Köln;Rhône;*\nBesançon;Rhône;*\n";
 
-/// Latin-1, of which these texts have no characters that Windows-1252 writes differently.
+/// Latin-1; Windows-1252 writes all characters of these texts in the same way.
 fn latin(text: &str) -> Vec<u8> {
     text.chars().map(|char| u8::try_from(u32::from(char)).unwrap()).collect()
 }
@@ -237,7 +237,7 @@ fn tables_go_through_pipes() {
     assert!(stderr.contains("`-` is named twice"), "{stderr}");
 }
 
-/// What is wrong with a table, and a part of the message.
+/// A fault of a table, and a part of the message.
 #[test]
 fn bad_files_are_refused_with_one_message_and_nothing_is_written() {
     let zipped = gzip(PEOPLE.repeat(50).as_bytes());

@@ -1,4 +1,4 @@
-//! The records that a step covers anew, as bit masks: one bit per record of the pool.
+//! The records that a step covers again, as bit masks: one bit per record of the pool.
 //!
 //! ```text
 //! pool            19f 20f 24m 27m 31m
