@@ -151,7 +151,10 @@ fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: 
         let inner = loaded.hierarchies.get(&column.name).map(inner_nodes).unwrap_or_default();
         let mut rare = rare(&cells, floor);
         rare.retain(|cell| {
-            !named.contains(&cell.trim().to_lowercase()) && !inner.contains(*cell) && !frequent.contains(cell.trim())
+            // A group with the name of a value is printed with its level.
+            let names_group = inner.iter().any(|label| label.starts_with(&format!("{cell} (level ")));
+            let is_allowed = inner.contains(*cell) || names_group || frequent.contains(cell.trim());
+            !named.contains(&cell.trim().to_lowercase()) && !is_allowed
         });
         if let Some(cell) = rare.into_iter().find(|cell| names(page, cell)) {
             let shown = cell.chars().take(100).collect::<String>();

@@ -174,7 +174,7 @@ fn rules(out: &mut String, guesses: &Guesses, quasi_identifiers: &[String]) -> V
                     comment(
                         out,
                         "Values are counted, not persons: one person with several records can have all l of them. kind = \
-                         \"entropy\" weighs persons; it needs the method \"genetic\".",
+                         \"entropy\" weighs persons; it needs the method \"best\" (the default) or \"genetic\".",
                     );
                 }
             }
@@ -267,6 +267,7 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
         Suggestion::Dates => {
             out.push_str("# Month, quarter, year or decade may be released (for times also the day). To allow only some levels:\n");
             out.push_str("# hierarchy = { dates = [\"month\", \"year\"] }\n");
+            out.push_str("# Intervals of any days often lose much less:\n# hierarchy = \"free\"\n");
             return;
         }
         Suggestion::Groups => {

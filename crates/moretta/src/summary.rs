@@ -78,7 +78,12 @@ pub fn release(report: &Report, output: &Output) -> String {
     );
     if report.starred_rows > report.suppressed_rows {
         let starred = counted(report.starred_rows, "record is", "records are");
-        let _ = writeln!(text, "  note   {starred} released with * in every quasi-identifier");
+        let useless = if report.starred_rows == report.input.rows {
+            ": the release has no information about them; choose a smaller k, weaker models or fewer quasi-identifiers"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "  note   {starred} released with * in every quasi-identifier{useless}");
     }
     for model in &report.privacy.models {
         let worst = worst(&model.model, model.of_table, &model.worst);

@@ -35,7 +35,12 @@ pub(super) fn section(report: &Report) -> Markup {
                 dt { "Method" }
                 dd { (method(report)) }
                 dt { "Missing values" }
-                dd { "A cell counts as missing if it is " (missing_texts(policy)) "." }
+                dd {
+                    "A cell counts as missing if it is " (missing_texts(&policy.input.missing)) "."
+                    @for column in policy.columns.iter().filter(|column| !column.missing_texts.is_empty()) {
+                        " In " (describe::name(&column.name)) " also if it is " (missing_texts(&column.missing_texts)) "."
+                    }
+                }
                 dt { "Categories" }
                 dd { @match policy.release.labels {
                     Labels::Node => "released as a node of their hierarchy, such as a region for a town",
@@ -188,8 +193,7 @@ fn missing(column: &ColumnPolicy) -> &'static str {
     }
 }
 
-fn missing_texts(policy: &Policy) -> Markup {
-    let texts = &policy.input.missing;
+fn missing_texts(texts: &[String]) -> Markup {
     html! {
         @if texts.is_empty() { "null" }
         @for (index, text) in texts.iter().enumerate() {

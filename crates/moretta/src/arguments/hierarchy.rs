@@ -58,7 +58,7 @@ pub struct HierarchyBuild {
     #[arg(long, value_name = "N,N,..", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub prefix: Vec<u32>,
     /// Text that means a missing value, besides an empty cell and `?` (may be given several times)
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub missing: Vec<String>,
     /// Hierarchy file to write [default: print it]
     #[arg(long, short, value_name = "H.csv")]
@@ -142,7 +142,7 @@ pub struct HierarchyCheck {
     #[arg(long, value_name = "C")]
     pub column: Option<String>,
     /// Text that means a missing value, besides an empty cell and `?` (may be given several times)
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub missing: Vec<String>,
 }
 

@@ -181,7 +181,7 @@ impl BoundModel for BoundLDiversity {
             format!(
                 "{}: the values of a group are counted, not the persons who have them; one person with several records \
                  can have all of them, and the others share one. kind = \"entropy\" weighs persons (with method \
-                 \"genetic\")",
+                 \"best\" or \"genetic\")",
                 self.describe()
             )
         })

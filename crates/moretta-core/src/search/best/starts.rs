@@ -1,8 +1,8 @@
 //! The methods whose results are improved, and which of them suit a table.
 //!
-//! Every candidate runs unless it would take long: the sweep if its level vectors are few (with more, it tries a thinned
-//! selection of them, and other methods lose less), k-member and bottom-up while the table is small enough for searches
-//! that grow faster than the table.
+//! Every candidate runs unless it would take long: the sweep by the product of its level vectors, tuples and columns (with
+//! too many vectors it tries a thinned selection, which pays on small tables only), k-member and bottom-up while the table
+//! is small enough for searches that grow faster than the table.
 
 use crate::{
     objective::LossMetric,
@@ -22,8 +22,11 @@ pub(super) struct StartMethod {
     pub method: Box<dyn Method>,
 }
 
-/// Maximum tuples times level vectors of a sweep, where larger tables count as a block: about a second per block.
-const MAX_SWEPT: u128 = 1_000_000_000;
+/// Maximum product of level vectors, tuples and columns of a sweep, where larger tables count as a block: about a second
+/// per block.
+const MAX_SWEPT: u128 = 8_000_000_000;
+/// The same for a thinned selection of the level vectors: it loses more on wide tables. Not tuned.
+const MAX_SWEPT_THINNED: u128 = 1_500_000_000;
 const BLOCK_TUPLES: u64 = 100_000;
 /// Maximum tuples for top-down: more take it longer than all others together.
 const MAX_SPLIT: u64 = 200_000;
@@ -48,9 +51,9 @@ pub(super) fn methods(task: &Task<'_>, loss: LossMetric) -> Vec<StartMethod> {
     if tuples * tuples * columns <= MAX_COMPARED {
         methods.push(start("local-bottom-up", LocalBottomUp(LocalBottomUpParams { loss, polish })));
     }
-    if vectors <= u128::from(SweepParams::default().vectors)
-        && vectors * u128::from(tuples.min(BLOCK_TUPLES)) <= MAX_SWEPT
-    {
+    let max_vectors = u128::from(SweepParams::default().vectors);
+    let max_swept = if vectors <= max_vectors { MAX_SWEPT } else { MAX_SWEPT_THINNED };
+    if vectors.min(max_vectors) * u128::from(tuples.min(BLOCK_TUPLES) * columns) <= max_swept {
         let params = SweepParams { loss, polish: Some(false), ..Default::default() };
         methods.push(start("sweep", Sweep(params)));
     }
