@@ -14,7 +14,12 @@ use moretta_core::{
 };
 use moretta_insight::bound::{Certificate, DEFAULT_WORK};
 
-use crate::{error::FlowError, measure::OriginalAndRelease, policy::LoadedPolicy, session::Session};
+use crate::{
+    error::FlowError,
+    measure::OriginalAndRelease,
+    policy::LoadedPolicy,
+    session::{Session, check_standard_input},
+};
 
 /// Request of `moretta bound`.
 #[derive(Debug, Clone)]
@@ -34,6 +39,7 @@ impl Session<'_> {
     /// Finds the lower bound on the loss of any release of a table.
     pub fn find_bound(&self, request: &FindBound) -> Result<Certificate, FlowError> {
         self.install(|| {
+            check_standard_input(request.released.iter().chain([&request.input]).map(String::as_str))?;
             let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let Some(released) = &request.released else {

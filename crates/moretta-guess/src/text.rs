@@ -267,7 +267,7 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
         Suggestion::Dates => {
             out.push_str("# Month, quarter, year or decade may be released (for times also the day). To allow only some levels:\n");
             out.push_str("# hierarchy = { dates = [\"month\", \"year\"] }\n");
-            out.push_str("# Intervals of any days often lose much less:\n# hierarchy = \"free\"\n");
+            out.push_str("# Intervals of any days (hierarchy \"free\") often lose much less.\n");
             return;
         }
         Suggestion::Groups => {

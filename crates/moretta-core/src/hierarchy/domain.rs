@@ -108,6 +108,17 @@ pub enum DomainProblem {
         /// The declared notation.
         notation: Notation,
     },
+    /// Number in the notation of the input, in a kept column of a release that has another one.
+    #[error(
+        "`{}` and all other values of the column are numbers in the notation of `[input]`, and not all are in that of `[release]`, {}: the file is no release by this policy; check it with the policy that it was made by",
+        shown(.value), described(*.release)
+    )]
+    InputNotation {
+        /// Text of the cell.
+        value: String,
+        /// Notation of the release.
+        release: Notation,
+    },
     /// Something else in a column of dates.
     #[error(
         "`{}` is not a date written {}, or there is no such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or {}",

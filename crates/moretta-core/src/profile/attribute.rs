@@ -67,6 +67,24 @@ impl Spelling {
     }
 }
 
+/// Refuses a released column whose texts are all numbers in the notation of the input, and not in that of the release:
+/// read as categories, `1,5` and `1,50` would be two values for every model.
+fn check_notation(
+    counted: &CountedColumn,
+    missing: &[bool],
+    (input, release): (Notation, Notation),
+) -> Result<(), DomainError> {
+    let is_read = |notation: Notation, raw: usize| notation.number(&counted.values[raw]).is_some();
+    let is_of_input = (0..missing.len()).all(|raw| missing[raw] || is_read(input, raw));
+    match first_by_record(counted, |raw| !missing[raw] && !is_read(release, raw)) {
+        Some(raw) if is_of_input => {
+            let value = counted.values[raw].to_string();
+            Err(DomainError::of_value(counted, raw, DomainProblem::InputNotation { value, release }))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Attribute {
     /// Whether values are numbers, dates or names.
     pub fn kind(&self) -> Kind {
@@ -137,6 +155,10 @@ impl Attribute {
         missing: &[bool],
         records: impl FnOnce() -> Vec<u64>,
     ) -> Result<(Self, Vec<u32>), DomainError> {
+        let input = policy.input().notation();
+        if notation != input && !counted.typed && declared.kind.is_none() {
+            check_notation(counted, missing, (input, notation))?;
+        }
         // With a hierarchy, values are categories even if they are digits: the tree defines their order and distances.
         let by_tree = tree.map(|_| Kind::Category);
         let ReadValues { kind, counted } = ReadValues::of(declared, by_tree, (counted, missing), notation)?;

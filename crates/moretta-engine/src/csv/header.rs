@@ -4,7 +4,11 @@
 //! occurs again gets a number: `x`, `x_2`. Without a header the columns are called `c1`, `c2`, .. or as requested. The delimiter is
 //! the requested one, or the most frequent in the header. Cost: reads the header only, at most [`MAX_HEADER_BYTES`].
 
-use std::{collections::HashSet, io::Read, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    io::Read,
+    path::Path,
+};
 
 use super::{CsvOptions, Dialect, content, parse::FieldOffsets};
 use crate::{
@@ -104,10 +108,14 @@ fn given_names(path: &Path, width: usize, lists: &[Vec<String>]) -> Result<Vec<S
 fn number_repeated(columns: &mut [String]) -> Vec<usize> {
     let mut seen = HashSet::new();
     let repeated: Vec<usize> = (0..columns.len()).filter(|&column| !seen.insert(columns[column].clone())).collect();
+    // By name, the first number that may be free.
+    let mut next: HashMap<String, usize> = HashMap::new();
     for &column in &repeated {
-        let name = &columns[column];
-        let number = (2..).find(|number| !seen.contains(&format!("{name}_{number}"))).unwrap_or(2);
+        let name = columns[column].clone();
+        let from = next.get(&name).copied().unwrap_or(2);
+        let number = (from..).find(|number| !seen.contains(&format!("{name}_{number}"))).unwrap_or(from);
         columns[column] = format!("{name}_{number}");
+        next.insert(name, number + 1);
         seen.insert(columns[column].clone());
     }
     repeated.into_iter().map(|column| column + 1).collect()

@@ -11,6 +11,9 @@ use super::{Dialect, convert::guarded};
 /// Delimiters of common dialects, which some readers try.
 const COMMON_DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Writes the cells of one table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CellWriter {
@@ -53,6 +56,8 @@ impl CellWriter {
         let start = text.iter().find(|byte| !byte.is_ascii_whitespace());
         text.iter().any(|&byte| byte == delimiter || byte == quote || byte == b'\r' || byte == b'\n')
             || start.is_some_and(|byte| matches!(byte, b'#' | b'\'' | b'"'))
+            // At the start of a file without a header it would be no part of the cell.
+            || text.starts_with(BYTE_ORDER_MARK)
             || self.single_column && (start.is_none() || text.iter().any(|byte| COMMON_DELIMITERS.contains(byte)))
     }
 
@@ -86,6 +91,9 @@ pub(crate) fn may_have_odd_starts(block: &[u8], dialect: Dialect) -> bool {
         let before = at.checked_sub(1).map(|before| block[before]);
         before.is_none_or(|byte| byte == dialect.delimiter || byte.is_ascii_whitespace())
     };
+    if memchr::memmem::find(block, BYTE_ORDER_MARK).is_some() {
+        return true;
+    }
     match dialect.quote {
         b'"' => memchr::memchr2_iter(b'#', b'\'', block).any(at_start),
         b'\'' => memchr::memchr2_iter(b'#', b'"', block).any(at_start),

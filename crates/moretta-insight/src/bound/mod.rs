@@ -185,7 +185,9 @@ impl Certificate {
     fn compare(mut self, lost: Option<f64>) -> Self {
         self.lost = lost;
         self.gap = match (lost, self.bound) {
-            (Some(lost), Some(bound)) if bound > 0.0 => Some((lost / bound - 1.0).max(0.0)),
+            // A release that satisfies the policy loses at least the bound.
+            (Some(lost), Some(bound)) if lost < bound => None,
+            (Some(lost), Some(bound)) if bound > 0.0 => Some(lost / bound - 1.0),
             (Some(0.0), Some(_)) => Some(0.0),
             _ => None,
         };
@@ -222,6 +224,9 @@ impl Certificate {
             );
         };
         let gap = match self.gap {
+            None if self.bound.is_some_and(|bound| lost < bound) => {
+                "the release loses less, so it does not satisfy the policy".to_owned()
+            }
             Some(gap) => format!("gap {:.1} %", (1000.0 * gap).ceil() / 10.0),
             None => format!("{measure}, which is all that can be proven"),
         };

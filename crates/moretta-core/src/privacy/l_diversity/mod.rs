@@ -12,8 +12,8 @@ use serde::{Serialize, Serializer};
 
 pub(super) use self::section::ENTRY;
 use super::{
-    BoundModel, BoundModels, Description, Figure, Group, ModelError, ModelFacts, PrivacyModel, Sentence, at_least,
-    attribute_named, every_column, names_of, strictly, to_json,
+    BoundModel, BoundModels, Description, Figure, Group, ModelError, ModelFacts, PrivacyModel, Sentence, TOLERANCE,
+    at_least, attribute_named, every_column, names_of, strictly, to_json,
 };
 use crate::{
     declaration::ColumnPolicy,
@@ -188,8 +188,9 @@ impl BoundModel for BoundLDiversity {
     }
 
     fn min_records(&self) -> u64 {
-        // `l` distinct values need at least `l` records, also if persons are counted.
-        self.model.l.ceil() as u64
+        // `l` distinct values need at least `l` records, also if persons are counted. Rounded down by the tolerance, so
+        // that no group that satisfies the model has fewer.
+        (self.model.l * (1.0 - TOLERANCE)).ceil() as u64
     }
 
     fn figure(&self, group: &Group<'_>) -> Figure {

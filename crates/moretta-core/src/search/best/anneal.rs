@@ -119,7 +119,7 @@ impl<'a> Annealer<'a> {
                 _ => self.cover(index),
             };
             // A step that finds nothing to do costs something, too.
-            self.state.work += 8;
+            self.state.work += 32;
             steps[kind].work += self.state.work - before;
             steps[kind].tried += 1;
             steps[kind].accepted += u64::from(accepted);

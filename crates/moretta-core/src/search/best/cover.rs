@@ -15,7 +15,7 @@
 //! Reference: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems" (1998), on
 //! lower-bounded facility location. Cost: O(candidates x columns x pool / 64) per step.
 
-use std::rc::Rc;
+use std::{collections::HashSet, rc::Rc};
 
 use super::{
     anneal::Annealer,
@@ -144,14 +144,16 @@ impl Annealer<'_> {
         let mut pool = self.state.members(scattered.dissolved[0]).len();
         // From a random record on, so that not always the first groups are taken if they are too many.
         let start = self.rng.below(found.len().max(1));
+        let mut judged: HashSet<u32> = scattered.dissolved.iter().copied().collect();
         for &item in found[start..].iter().chain(&found[..start]) {
             let group = self.state.group_of(item);
-            let count = scattered.dissolved.len() + scattered.donors.len();
-            let is_known =
-                scattered.dissolved.contains(&group) || scattered.donors.iter().any(|(donor, _)| *donor == group);
-            if count >= MAX_GROUPS || is_known {
+            if scattered.dissolved.len() + scattered.donors.len() >= MAX_GROUPS {
+                break;
+            }
+            if !judged.insert(group) {
                 continue;
             }
+            self.state.work += found.len() as u64 / 4;
             let inside: Vec<u32> = found.iter().copied().filter(|&item| self.state.group_of(item) == group).collect();
             let given = self.spared(group, inside);
             if !given.is_empty() && pool + given.len() <= max_pool {

@@ -51,10 +51,15 @@ impl Annealer<'_> {
         let mut groups = vec![self.state.group_of(item)];
         let mut items = self.state.members(groups[0]).len();
         let wanted = 2 + self.rng.below(4);
+        if items > MAX_ITEMS {
+            return None;
+        }
         for _ in 0..3 * wanted {
             if groups.len() == wanted {
                 break;
             }
+            // A draw of a near record.
+            self.state.work += 64;
             let of = groups[self.rng.below(groups.len())];
             let members = self.state.members(of);
             let anchor = if groups.len() == 1 { item } else { members[self.rng.below(members.len())] };

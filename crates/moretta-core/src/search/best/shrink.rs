@@ -58,6 +58,9 @@ impl Annealer<'_> {
         if members.len() < 2 {
             return None;
         }
+        // They are copied and sorted.
+        self.state.work += 4 * members.len() as u64;
+        let members = self.state.members(group);
         let (low, high) = self.state.bounds(group);
         let losses: Vec<f32> = (0..low.len())
             .map(|column| {
@@ -123,6 +126,7 @@ impl Annealer<'_> {
             }
         }
         let mut found = Vec::new();
+        self.state.work += (self.state.members(group).len() * (width + cut.len() / 4)) as u64;
         self.state.work += index.inside(space, (&low, &high), MAX_FITTING, &mut found);
         found.retain(|&item| ![NONE, group].contains(&self.state.group_of(item)));
         found
@@ -146,7 +150,7 @@ impl Annealer<'_> {
                 high[column] = if value > high[column] { value } else { high[column] };
             }
         }
-        self.state.work += (width * staying.len()) as u64;
+        self.state.work += ((width + cut.len() / 4) * staying.len()) as u64;
         let records = self.state.records(group) as f32;
         if spare >= space.records(item) {
             // The group has a record to spare: this one joins the group of a near record, without an exchange.

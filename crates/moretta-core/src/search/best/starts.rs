@@ -66,6 +66,7 @@ pub(super) fn all(loss: LossMetric) -> Vec<Box<dyn Method>> {
         Box::new(Mondrian(MondrianParams::default())),
         Box::new(LocalTopDown(LocalTopDownParams { loss, ..Default::default() })),
         Box::new(KMember(KMemberParams { loss, ..Default::default() })),
+        Box::new(LocalBottomUp(LocalBottomUpParams { loss, polish: true })),
         Box::new(Sweep(SweepParams { loss, polish: Some(false), ..Default::default() })),
     ]
 }
