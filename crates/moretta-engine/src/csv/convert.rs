@@ -1,5 +1,5 @@
 //! Changes of cells on their way into a release: numbers in another notation, and an apostrophe before texts that a
-//! spreadsheet would take for a formula.
+//! spreadsheet would compute as a formula.
 //!
 //! Guarantee: [`unguarded`] undoes [`guarded`] for every text, so a release that is read back has the texts that were
 //! verified. Cost: nothing if a release needs no change; otherwise one look at each copied cell.

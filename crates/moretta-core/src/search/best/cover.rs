@@ -1,7 +1,7 @@
 //! The step that covers the records of scattered groups by new boxes: large neighborhood search.
 //!
 //! ```text
-//! 1. box         a random record's box is raised column by column (a node gives way to its parent) until it holds a few
+//! 1. box         a random record's box is raised column by column (a node is replaced by its parent) until it holds a few
 //!                times k records; the groups that own these records are dissolved: records that could share a group, but
 //!                are scattered
 //! 2. candidates  boxes grown from random records of the pool, always in the column that covers most further records
@@ -35,7 +35,7 @@ const MAX_POOL_GROUPS: usize = 20;
 const MIN_POOL: usize = 100;
 /// Boxes that are grown.
 const CANDIDATES: usize = 32;
-/// Attempts per step, of which the best is taken.
+/// Attempts per step; the best one is used.
 const COVERS: usize = 3;
 /// Added to the loss increase of a raised column: one that loses nothing is the best, but its gain is finite.
 const EPSILON: f32 = 1e-4;

@@ -209,7 +209,7 @@ impl Sweep {
 }
 
 impl Sweep {
-    /// Number of all level vectors of a table, of which a sweep tries at most `vectors`.
+    /// Number of all level vectors of a table. A sweep tries at most `vectors` of them.
     pub(super) fn all_vectors(profile: &Profile) -> u128 {
         levels::all_vectors(profile)
     }
