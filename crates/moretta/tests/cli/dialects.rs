@@ -353,3 +353,22 @@ fn a_hierarchy_is_built_and_checked_in_the_notation_of_the_file() {
     folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
     folder.ok(&["measure", "people.csv", "out.csv", "-p", "policy.toml"]);
 }
+
+/// Read as categories, `1,5` and `1,50` would be two values for l-diversity.
+#[test]
+fn a_file_in_the_notation_of_the_input_is_no_release() {
+    let folder = Folder::empty();
+    let policy = |release: &str| {
+        format!(
+            "version = 1\n[[privacy.l-diversity]]\ncolumn = \"dose\"\nl = 2\n[columns.age]\nrole = \
+             \"quasi-identifier\"\n[columns.dose]\nrole = \"sensitive\"\n[input]\ndelimiter = \";\"\ndecimal = \
+             \",\"\n{release}"
+        )
+    };
+    folder.write("file.csv", "age;dose\n20;1,5\n20;1,50\n20;1,500\n").write("policy.toml", policy(""));
+    assert_eq!(folder.run(&["check", "file.csv", "-p", "policy.toml"]).code, 1, "one value in the group");
+    folder.write("policy.toml", policy("[release]\ndecimal = \".\"\n"));
+    let run = folder.run(&["check", "file.csv", "-p", "policy.toml"]);
+    assert_eq!(run.code, 2, "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("column `dose`, record 1: `1,5` and all other values"), "{}", run.stderr);
+}
