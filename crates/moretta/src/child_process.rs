@@ -178,7 +178,6 @@ fn wait(child: &mut Child, progress: &TerminalProgress) -> std::io::Result<Optio
             child.kill()?;
             return Ok(child.wait()?.code());
         }
-        progress.tick();
         thread::sleep(POLL_INTERVAL);
     }
 }

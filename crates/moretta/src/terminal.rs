@@ -1,4 +1,4 @@
-//! The terminal: progress bars, signals and notes of a job.
+//! The terminal: progress, signals and notes of a job.
 
 use std::{
     io::IsTerminal,
@@ -6,6 +6,7 @@ use std::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -76,39 +77,91 @@ fn interrupt() {
     }
 }
 
-/// Shows the progress of one job as a bar; shows nothing if standard error is not a terminal.
+/// Shows the progress of one job; shows nothing if standard error is not a terminal.
+///
+/// A stage begins with a spinner. It becomes a bar when the stage reports how much there is to do, and a spinner again once
+/// all of that is done and the stage goes on: a bar that stands at 100 % would look like a program that hangs.
 #[derive(Debug)]
 pub struct TerminalProgress {
-    /// The bar of the current stage, and the stage's name.
-    bar: Mutex<Option<(ProgressBar, &'static str)>>,
+    display: Mutex<Option<Display>>,
     visible: bool,
+}
+
+/// The line of the current stage.
+#[derive(Debug)]
+struct Display {
+    line: ProgressBar,
+    stage: &'static str,
+    task: String,
+    best: Option<f64>,
+    is_bar: bool,
+}
+
+const SPINNER: &str = "{msg}  {spinner}  {elapsed}";
+const BAR: &str = "{msg}  {bar:30} {percent:>3} %  {elapsed}";
+/// Time between two steps of the spinner and of the clock.
+const TICK: Duration = Duration::from_millis(120);
+
+impl Display {
+    fn new(stage: &'static str, target: ProgressDrawTarget) -> Self {
+        let line = ProgressBar::with_draw_target(None, target);
+        let display = Self { line, stage, task: String::new(), best: None, is_bar: false };
+        display.line.set_style(style(SPINNER));
+        display.say();
+        display
+    }
+
+    fn say(&self) {
+        let mut text = self.stage.to_owned();
+        if !self.task.is_empty() {
+            text += &format!(": {}", self.task);
+        }
+        if let Some(best) = self.best {
+            text += &format!("  best {best:.4}");
+        }
+        self.line.set_message(text);
+    }
+
+    fn progress(&mut self, done: u64, of: u64) {
+        let is_bar = done < of;
+        if is_bar {
+            // Reports of several threads arrive out of order: the bar must not move back.
+            if self.line.length() != Some(of) || done > self.line.position() {
+                self.line.set_length(of);
+                self.line.set_position(done);
+            }
+        }
+        if is_bar != self.is_bar {
+            self.is_bar = is_bar;
+            self.line.set_style(style(if is_bar { BAR } else { SPINNER }));
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl TerminalProgress {
     pub fn new() -> Self {
-        Self { bar: Mutex::new(None), visible: std::io::stderr().is_terminal() }
+        Self { display: Mutex::new(None), visible: std::io::stderr().is_terminal() }
     }
 
-    /// Redraws the bar, for work that does not report progress.
-    pub fn tick(&self) {
-        self.with_bar(|bar, _| bar.tick());
+    fn lock(&self) -> MutexGuard<'_, Option<Display>> {
+        self.display.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<(ProgressBar, &'static str)>> {
-        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn with_bar(&self, act: impl FnOnce(&ProgressBar, &'static str)) {
+    fn with_display(&self, act: impl FnOnce(&mut Display)) {
         if self.visible
-            && let Some((bar, stage)) = &*self.lock()
+            && let Some(display) = &mut *self.lock()
         {
-            act(bar, stage);
+            act(display);
         }
     }
 
     fn clear(&self) {
-        if let Some((bar, _)) = self.lock().take() {
-            bar.finish_and_clear();
+        if let Some(display) = self.lock().take() {
+            display.line.finish_and_clear();
         }
     }
 }
@@ -123,37 +176,38 @@ impl Observer for TerminalProgress {
     fn stage(&self, stage: Stage) {
         self.clear();
         if self.visible {
-            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{msg:10} {bar:40} {percent:>3} %  {elapsed}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar.set_message(stage.name());
-            *self.lock() = Some((bar, stage.name()));
+            let display = Display::new(stage.name(), ProgressDrawTarget::stderr());
+            display.line.enable_steady_tick(TICK);
+            *self.lock() = Some(display);
         }
     }
 
     fn task(&self, name: &str) {
-        self.with_bar(|bar, _| bar.set_message(name.to_owned()));
-    }
-
-    fn progress(&self, done: u64, of: u64) {
-        self.with_bar(|bar, _| {
-            bar.set_length(of);
-            // Reports of several threads arrive out of order: the bar must not move back.
-            if done > bar.position() {
-                bar.set_position(done);
-            }
+        self.with_display(|display| {
+            name.clone_into(&mut display.task);
+            display.say();
         });
     }
 
+    fn progress(&self, done: u64, of: u64) {
+        self.with_display(|display| display.progress(done, of));
+    }
+
     fn best(&self, value: f64) {
-        self.with_bar(|bar, stage| bar.set_message(format!("{stage}  best {value:.4}")));
+        self.with_display(|display| {
+            display.best = Some(value);
+            display.say();
+        });
     }
 
     fn note(&self, note: &Note) {
-        self.clear();
         let again = matches!(note, Note::SearchInterrupted | Note::BoundInterrupted | Note::ComparisonInterrupted);
         let hint = if again { "; press Ctrl-C again to abort without output" } else { "" };
-        summary::note(&format!("{note}{hint}"));
+        let say = || summary::note(&format!("{note}{hint}"));
+        match &*self.lock() {
+            Some(display) => display.line.suspend(say),
+            None => say(),
+        }
     }
 
     fn stop(&self) -> Option<Stop> {
@@ -162,5 +216,42 @@ impl Observer for TerminalProgress {
 
     fn clear_stop(&self) {
         INTERRUPTED.store(false, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn display() -> Display {
+        Display::new("searching", ProgressDrawTarget::hidden())
+    }
+
+    #[test]
+    fn a_stage_is_a_bar_while_there_is_something_left_to_do() {
+        let mut display = display();
+        assert_eq!((display.is_bar, display.line.length()), (false, None), "nothing is known yet");
+        for (done, of, is_bar, position) in [
+            (0, 100, true, 0),
+            (40, 100, true, 40),
+            // A late report of another thread.
+            (30, 100, true, 40),
+            (100, 100, false, 40),
+            // The next phase.
+            (1, 7, true, 1),
+            (0, 0, false, 1),
+        ] {
+            display.progress(done, of);
+            assert_eq!((display.is_bar, display.line.position()), (is_bar, position), "{done} of {of}");
+        }
+    }
+
+    #[test]
+    fn the_line_names_task_and_best_value() {
+        let mut display = display();
+        display.task = "improving".to_owned();
+        display.best = Some(0.06951);
+        display.say();
+        assert_eq!(display.line.message(), "searching: improving  best 0.0695");
     }
 }
