@@ -156,7 +156,7 @@ impl Job {
                 let request = Anonymize {
                     input: input(name),
                     policy,
-                    output: Output { release: path(output), reports: reports(*extras), overwrite: false },
+                    output: Output { release: path(output), reports: reports(*extras), overwrite: false, format: None },
                     recoding: extras.then(|| path(RECODING)),
                     earlier: Earlier { releases: earlier.iter().map(|name| input(name)).collect(), warn: true },
                     options: ReleaseOptions {
@@ -198,7 +198,7 @@ impl Job {
                 let request = Apply {
                     input: input(name),
                     recoding: path(RECODING),
-                    output: Output { release: path(output), reports: reports(*extras), overwrite: false },
+                    output: Output { release: path(output), reports: reports(*extras), overwrite: false, format: None },
                     seed: Some(1.into()),
                     keep_order: *keep_order,
                     compare: false,

@@ -150,6 +150,8 @@ pub struct RenotatedColumn {
     pub from: Notation,
     /// Notation of the release.
     pub to: Notation,
+    /// Texts that mean a missing value: they are copied as they are.
+    pub missing: Vec<Box<str>>,
 }
 
 /// A column of a rewrite's key.

@@ -177,6 +177,8 @@ pub enum Note {
     },
     /// Columns of the input whose name an earlier column has, too: their names were numbered.
     NumberedColumns(Vec<usize>),
+    /// A file with this name that is read in a declared encoding of single bytes, although it is valid UTF-8.
+    LooksLikeUtf8(String),
     /// A column that is read as a category, although all its texts would be numbers in another notation.
     OtherNotation {
         /// Name of the column.
@@ -282,6 +284,11 @@ impl fmt::Display for Note {
                     numbers.join(", ")
                 )
             }
+            Self::LooksLikeUtf8(file) => write!(
+                f,
+                "{file}: the policy declares another `encoding`, but the file is valid UTF-8: if letters beyond ASCII are \
+                 released as `Ã¤` or `â‚¬`, remove `encoding` from the policy"
+            ),
             Self::OtherNotation { column, keys } => write!(
                 f,
                 "`{}` is read as a category, but its values look like numbers in another notation; set {keys} in \

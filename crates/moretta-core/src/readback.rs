@@ -26,8 +26,14 @@ use crate::{
 
 /// A written file that differs from the verified table. It must not be published.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the written file is not what was verified: {0}")]
-pub struct Mismatch(&'static str);
+#[error("the written file is not what was verified: {}", .0)]
+pub struct Mismatch(Cow<'static, str>);
+
+impl Mismatch {
+    fn new(what: &'static str) -> Self {
+        Self(Cow::Borrowed(what))
+    }
+}
 
 /// Compares the profile of a written file ([`Profile::of_release`]) with the verified table.
 ///
@@ -35,15 +41,20 @@ pub struct Mismatch(&'static str);
 pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<(), Mismatch> {
     let (original, released) = (verified.profile(), verified.released());
     if original.records() != file.records() {
-        return Err(Mismatch("the number of records differs"));
+        return Err(Mismatch::new("the number of records differs"));
     }
-    let values = |profile: &Profile| profile.attributes().iter().map(|a| a.values.clone()).collect::<Vec<_>>();
-    let spellings = |profile: &Profile| profile.attributes().iter().map(|a| a.spellings().to_vec()).collect::<Vec<_>>();
-    if values(original) != values(file) || spellings(original) != spellings(file) {
-        return Err(Mismatch("the sensitive or class values differ"));
+    for (was, is) in original.attributes().iter().zip(file.attributes()) {
+        if was.values != is.values || was.spellings() != is.spellings() {
+            let what = format!(
+                "the values of column `{}` differ; if the release has another notation of numbers than the input, some texts \
+                 may be numbers in one of them only: declare the column's `type`",
+                shown(&was.name)
+            );
+            return Err(Mismatch(Cow::Owned(what)));
+        }
     }
     if released.groups() != file.tuples() {
-        return Err(Mismatch("the number of groups differs"));
+        return Err(Mismatch::new("the number of groups differs"));
     }
     let p = original.columns().len();
     let mut group_by_labels: HashMap<Vec<Cow<'_, str>>, usize> = HashMap::new();
@@ -54,11 +65,11 @@ pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<
     for tuple in (0..file.tuples() as u32).map(TupleId) {
         let texts = file.codes(tuple).iter().zip(file.columns());
         let labels: Vec<Cow<'_, str>> = texts.map(|(&code, column)| Cow::Borrowed(column.domain.text(code))).collect();
-        let group = *group_by_labels.get(&labels).ok_or(Mismatch("a combination of released values differs"))?;
+        let group = *group_by_labels.get(&labels).ok_or(Mismatch::new("a combination of released values differs"))?;
         let verified_values = released.grouping().members(group).iter().map(|member| (member.variant, member.records));
         let written_values = file.variants_of(tuple).map(|variant| (variant, file.variant_records(variant)));
         if value_counts(original, verified_values) != value_counts(file, written_values) {
-            return Err(Mismatch("the sensitive or class values of a group differ"));
+            return Err(Mismatch::new("the sensitive or class values of a group differ"));
         }
     }
     Ok(())
@@ -264,7 +275,7 @@ mod tests {
         };
         assert_eq!(compared(&[("1,HIV", 2), ("1,hiv", 1), ("1,flu", 1)]), Ok(()));
         for other in [&[("1,HIV", 2), ("1,Hiv", 1), ("1,flu", 1)][..], &[("1,HIV", 3), ("1,flu", 1)]] {
-            assert_eq!(compared(other), Err(Mismatch("the sensitive or class values differ")));
+            assert_eq!(compared(other), Err(Mismatch::new("the sensitive or class values differ")));
         }
     }
 

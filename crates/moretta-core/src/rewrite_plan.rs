@@ -9,7 +9,7 @@ use crate::{
     counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, RenotatedColumn, Rewrite, Share},
     declaration::{ColumnPolicy, Declaration},
     hierarchy::ROOT_LABEL,
-    profile::Profile,
+    profile::{MissingTexts, Profile},
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     schema::Kind,
     seed::Seed,
@@ -21,6 +21,7 @@ use crate::{
 pub fn rewrite(verified: &Verified<'_>, counts: Counts, order: RecordOrder, seed: Seed) -> Rewrite {
     let (policy, profile) = (verified.policy(), verified.profile());
     let p = profile.columns().len();
+    let renotated = renotated(verified, &counts);
     let (change, key_columns) = match verified.recoding() {
         Recoding::Global(cut) => {
             let change = by_map(profile, &counts, verified, cut);
@@ -35,7 +36,7 @@ pub fn rewrite(verified: &Verified<'_>, counts: Counts, order: RecordOrder, seed
     };
     let key = counts.columns.into_iter().take(key_columns).enumerate().map(key).collect();
     let dropped = policy.dropped().map(|column| column.name.clone()).collect();
-    Rewrite { key, change, dropped, renotated: renotated(verified), order, seed }
+    Rewrite { key, change, dropped, renotated, order, seed }
 }
 
 impl Verified<'_> {
@@ -50,7 +51,7 @@ impl Verified<'_> {
 
 /// The kept number columns, unless every number is plain already. The engine converts those that are not in the
 /// notation of the release: typed numbers are plain, whatever the input declares.
-fn renotated(verified: &Verified<'_>) -> Vec<RenotatedColumn> {
+fn renotated(verified: &Verified<'_>, counts: &Counts) -> Vec<RenotatedColumn> {
     let (policy, to) = (verified.policy(), verified.policy().release_notation());
     let from = policy.input.notation();
     if from.is_plain() && to.is_plain() {
@@ -60,7 +61,14 @@ fn renotated(verified: &Verified<'_>) -> Vec<RenotatedColumn> {
         Some(id) => verified.profile().attributes()[id.index()].kind() == Kind::Number,
         None => column.kind == Some(Kind::Number),
     };
-    policy.kept().filter(of_numbers).map(|column| RenotatedColumn { name: column.name.clone(), from, to }).collect()
+    let renotated = |column: &ColumnPolicy| {
+        let counted = counts.columns.iter().find(|counted| counted.name == column.name);
+        let texts = MissingTexts::of(policy, column, counted.is_some_and(|counted| counted.typed));
+        let occurring = counted.into_iter().flat_map(|counted| &counted.values).filter(|text| texts.contain(text));
+        let missing = policy.missing_texts(column).map(Box::from).chain(occurring.cloned()).collect();
+        RenotatedColumn { name: column.name.clone(), from, to, missing }
+    };
+    policy.kept().filter(of_numbers).map(renotated).collect()
 }
 
 fn by_map(profile: &Profile, counts: &Counts, verified: &Verified<'_>, cut: &Cut) -> Change {

@@ -59,6 +59,11 @@ pub(crate) trait Scan: Debug + Send + Sync {
         &[]
     }
 
+    /// Whether the files are most likely UTF-8, although another encoding is declared.
+    fn looks_like_utf8(&self) -> bool {
+        false
+    }
+
     /// Sum of the sizes that readers report for all batches, in bytes or records as the format chooses. May be estimated.
     fn size(&self) -> u64;
 

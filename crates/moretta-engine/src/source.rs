@@ -178,6 +178,11 @@ impl Source {
         self.scan.renamed()
     }
 
+    /// Whether the files are most likely UTF-8, although another encoding is declared.
+    pub fn looks_like_utf8(&self) -> bool {
+        self.scan.looks_like_utf8()
+    }
+
     /// Whether the values of a column are numbers or of another type, not text.
     pub(crate) fn is_typed(&self, column: usize) -> bool {
         let is_text = |data_type: &DataType| match data_type {

@@ -153,3 +153,23 @@ fn files_that_are_cut_off_are_errors() {
         }
     }
 }
+
+/// A footer that lists a batch twice would make a table of any size from a small file.
+#[test]
+fn a_batch_that_the_footer_lists_twice_is_refused() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/other_tools");
+    let mut bytes = std::fs::read(fixtures.join("coded.arrow")).expect("original");
+    let tail = bytes.len() - 10;
+    let length = u32::from_le_bytes(bytes[tail..tail + 4].try_into().expect("4 bytes")) as usize;
+    let footer = bytes[tail - length..tail].to_vec();
+    let listed = arrow_ipc::root_as_footer(&footer).expect("footer");
+    let batches = listed.recordBatches().expect("batches");
+    let block = |index: usize| batches.get(index).0;
+    let at = footer.windows(24).position(|window| *window == block(1)).expect("the block is in the footer");
+    bytes[tail - length + at..][..24].copy_from_slice(&block(0));
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("twice.arrow");
+    std::fs::write(&path, bytes).expect("write");
+    let error = run(&path, None, folder.path()).expect_err("refused").to_string();
+    assert!(error.contains("its footer lists a message twice"), "{error}");
+}

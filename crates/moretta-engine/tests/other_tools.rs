@@ -1,4 +1,4 @@
-//! Files that other programs wrote (pandas, pyarrow, gzip, zstd, iconv): the same people in every encoding, compression
+//! Files that other programs wrote (pandas, pyarrow, gzip, zstd, iconv, LibreOffice): the same people in every encoding, compression
 //! and format have the same counts and the same release. `fixtures/other_tools/README.md` says how they were made.
 
 mod common;
@@ -38,6 +38,8 @@ const FILES: &[(&str, Option<Encoding>)] = &[
     ("zstd.csv.zst", None),
     ("members.csv.gz", None),
     ("frames.csv.zst", None),
+    ("libreoffice.csv", None),
+    ("libreoffice.tsv", None),
     ("people.parquet", None),
     ("lz4.feather", None),
     ("zstd.feather", None),

@@ -376,7 +376,12 @@ fn typed_numbers_are_written_in_the_notation_of_a_csv_release() {
         (german, "typed,text,other\n\"1234,5\",\"1.234,5\",\"1.234,5\"\n\"-2,5\",x,x\n\"0,25\",7,7\n"),
         (plain, "typed,text,other\n1234.5,1234.5,\"1.234,5\"\n-2.5,x,x\n0.25,7,7\n"),
     ] {
-        let renotated = ["typed", "text"].map(|name| RenotatedColumn { name: name.to_owned(), from: german, to });
+        let renotated = ["typed", "text"].map(|name| RenotatedColumn {
+            name: name.to_owned(),
+            from: german,
+            to,
+            missing: Vec::new(),
+        });
         let rewrite = Rewrite { renotated: renotated.to_vec(), ..copy(RecordOrder::Input, &[]) };
         let target = Target::new(folder.path().join("out.csv")).expect("target");
         let staged = engine().stage(&rewrite, &target, &NoObserver).expect("stage");

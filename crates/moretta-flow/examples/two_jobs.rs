@@ -14,7 +14,7 @@ impl Observer for Progress {
 }
 
 pub(crate) fn release(input: String, policy: String, output: String) -> Result<(), FlowError> {
-    let output = Output { release: output.into(), reports: Vec::new(), overwrite: false };
+    let output = Output { release: output.into(), reports: Vec::new(), overwrite: false, format: None };
     let options = ReleaseOptions::default();
     let request =
         Anonymize { input, policy: policy.into(), output, recoding: None, earlier: Earlier::default(), options };

@@ -70,7 +70,8 @@ impl Session<'_> {
         let folder = request.recoding.parent().unwrap_or(Path::new(""));
         let mut reads = vec![request.recoding.clone()];
         reads.extend(second_tables(policy, folder).into_iter().map(|(_, file)| file));
-        let target = check_files(&request.output, None, &reads, (&engine, policy), self.stream_format())?;
+        let format = request.output.format.or(self.stream_format());
+        let target = check_files(&request.output, None, &reads, (&engine, policy), format)?;
         let order = order(&engine, policy, request.keep_order)?;
         let has_report = !request.output.reports.is_empty();
         let digests = if has_report { self.digests(&reads)? } else { Vec::new() };

@@ -27,7 +27,7 @@
 //! let report = Session::new(Resources::default(), &NoObserver)?.anonymize(&Anonymize {
 //!     input: path("people.csv").display().to_string(),
 //!     policy: path("policy.toml"),
-//!     output: Output { release: path("out.csv"), reports: vec![path("report.html")], overwrite: false },
+//!     output: Output { release: path("out.csv"), reports: vec![path("report.html")], overwrite: false, format: None },
 //!     recoding: None,
 //!     earlier: Earlier::default(),
 //!     options: ReleaseOptions::default(),

@@ -93,7 +93,10 @@ impl Session<'_> {
 
     /// Counts the columns of a release, one of several that are to be linked.
     fn linkable(&self, linking: &Policy, file: &dyn Records, releases: usize) -> Result<Counts, FlowError> {
-        linking.check_released_columns(file.columns()).map_err(|mismatch| FlowError::input(file.name(), mismatch))?;
+        let same_dialect = "help: if it was written with other keys of [release] (delimiter, decimal, encoding, header), give \
+                            all releases that are linked the same ones";
+        let mismatch = |mismatch| FlowError::input(file.name(), format_args!("{mismatch}\n  {same_dialect}"));
+        linking.check_released_columns(file.columns()).map_err(mismatch)?;
         self.observer.stage(Stage::Reading);
         let counts = file.count(&Profile::released_columns(linking), self.observer);
         let counts = counts.map_err(|fault| release_refused(fault, releases))?;

@@ -78,6 +78,8 @@ pub struct Output {
     pub reports: Vec<PathBuf>,
     /// Whether existing files may be overwritten.
     pub overwrite: bool,
+    /// Format of a release to standard output (`-`); that of the session's `format`, or CSV, by default.
+    pub format: Option<FileKind>,
 }
 
 /// Options of search and output.
@@ -151,7 +153,7 @@ impl Session<'_> {
             let earlier = EarlierFiles::open(self, &request.earlier, &loaded.policy, name)?;
             let mut reads = loaded.files.clone();
             reads.extend(earlier.iter().flat_map(EarlierFiles::paths));
-            let format = self.stream_format();
+            let format = request.output.format.or(self.stream_format());
             let target =
                 check_files(&request.output, request.recoding.as_deref(), &reads, (&engine, &loaded.policy), format)?;
             let path = request.options.path || !request.output.reports.is_empty();

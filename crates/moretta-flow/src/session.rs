@@ -108,6 +108,9 @@ impl<'a> Session<'a> {
         if !source.renamed_columns().is_empty() {
             self.observer.note(&Note::NumberedColumns(source.renamed_columns().to_vec()));
         }
+        if source.looks_like_utf8() {
+            self.observer.note(&Note::LooksLikeUtf8(source.name().to_owned()));
+        }
         Ok(LocalEngine::with_options(source, options))
     }
 

@@ -34,7 +34,7 @@ fn request(folder: &Path, release: &str) -> Anonymize {
     Anonymize {
         input: folder.join("people.csv").display().to_string(),
         policy: folder.join("policy.toml"),
-        output: Output { release: folder.join(release), reports: Vec::new(), overwrite: false },
+        output: Output { release: folder.join(release), reports: Vec::new(), overwrite: false, format: None },
         recoding: None,
         earlier: moretta_flow::Earlier::default(),
         options: ReleaseOptions { seed: Some(7.into()), ..ReleaseOptions::default() },

@@ -24,7 +24,7 @@ fn request(folder: &Path, overwrite: bool) -> Anonymize {
     Anonymize {
         input: folder.join("people.csv").display().to_string(),
         policy: folder.join("policy.toml"),
-        output: Output { release: folder.join("out.csv"), reports, overwrite },
+        output: Output { release: folder.join("out.csv"), reports, overwrite, format: None },
         recoding: Some(folder.join("recoding.json")),
         earlier: Earlier::default(),
         options: ReleaseOptions::default(),

@@ -112,6 +112,10 @@ pub struct Output {
     /// Print the report as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
+    /// Format of standard output, if it differs from that of standard input, e.g. csv.gz or parquet [default: that of
+    /// `--format`]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub output_format: Option<FileKind>,
 }
 
 #[derive(Debug, Args)]

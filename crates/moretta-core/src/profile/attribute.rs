@@ -53,8 +53,10 @@ pub(super) enum Spelling {
 }
 
 impl Spelling {
-    /// Which texts a column's declaration takes together; in a quasi-identifier none.
-    pub(super) fn of(declared: &ColumnPolicy, notation: Notation) -> Self {
+    /// Which texts a column's declaration takes together; in a quasi-identifier none. Texts that are not read as numbers
+    /// are released as they are, so that also in a release their numbers are in the notation of the input.
+    pub(super) fn of(policy: &impl Declaration, declared: &ColumnPolicy, typed: bool) -> Self {
+        let notation = if typed { Notation::PLAIN } else { policy.input().notation() };
         if declared.fold && declared.role != Role::QuasiIdentifier { Self::Folded(notation) } else { Self::Exact }
     }
 
@@ -165,7 +167,8 @@ impl Attribute {
         let counted = &*counted;
         let parser = declared.parser(kind);
         // A number or a date that can be parsed has no spelling that is not recognized as such.
-        let spelling = if kind == Kind::Category { Spelling::of(declared, notation) } else { Spelling::Exact };
+        let is_category = kind == Kind::Category;
+        let spelling = if is_category { Spelling::of(policy, declared, counted.typed) } else { Spelling::Exact };
         let missing_keys: Vec<Cow<'_, str>> = policy.missing_texts(declared).map(|text| spelling.key(text)).collect();
         let classes = match kind {
             Kind::Number | Kind::Date => Classes::of_numbers(counted, missing, &parser)?,

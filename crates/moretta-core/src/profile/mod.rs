@@ -100,7 +100,7 @@ impl Profile {
     pub fn build(policy: &impl Declaration, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
         let notation = policy.input().notation();
         Self::from_columns(policy, hierarchies, (counts, notation), false, |position, declared, notation| {
-            let missing = missing_values(policy, declared, (counts, notation), position)?;
+            let missing = missing_values(policy, declared, counts, position)?;
             let counted = (&counts.columns[position], &missing[..]);
             let ReadValues { kind, counted } = ReadValues::of(declared, None, counted, notation)?;
             // Records per value are needed only for a hierarchy built from the data.
@@ -155,12 +155,12 @@ impl Profile {
                 columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain, notation });
                 codes.push(map);
             } else if matches!(declared.role, Role::Person | Role::Household) {
-                let (unit, map) = UnitColumn::bind(policy, declared, (counts, notation), position)?;
+                let (unit, map) = UnitColumn::bind(policy, declared, counts, position)?;
                 units[usize::from(declared.role == Role::Household)] = Some(unit);
                 codes.push(map);
             } else {
                 let (missing, tree) =
-                    (missing_values(policy, declared, (counts, notation), position)?, hierarchies.get(&declared.name));
+                    (missing_values(policy, declared, counts, position)?, hierarchies.get(&declared.name));
                 let records = || counts.records_of(position);
                 let (attribute, map) = Attribute::bind(policy, (counted, notation), declared, tree, &missing, records)?;
                 attributes.push(attribute);
@@ -384,18 +384,35 @@ fn first_by_record(column: &CountedColumn, bad: impl Fn(usize) -> bool) -> Optio
     (0..column.values.len()).filter(|&raw| bad(raw)).min_by_key(|&raw| (column.first_record(raw), &column.values[raw]))
 }
 
+/// The texts of a column that mean a missing value. They are released as they are, whatever the notation of the release.
+pub(crate) struct MissingTexts<'a> {
+    spelling: Spelling,
+    keys: HashSet<Cow<'a, str>>,
+}
+
+impl<'a> MissingTexts<'a> {
+    /// `typed` as in [`CountedColumn::typed`].
+    pub(crate) fn of(policy: &'a impl Declaration, declared: &'a ColumnPolicy, typed: bool) -> Self {
+        // A spelling of a missing text in a sensitive or class column is no value either: it would count as diversity.
+        let spelling = Spelling::of(policy, declared, typed);
+        Self { spelling, keys: policy.missing_texts(declared).map(|text| spelling.key(text)).collect() }
+    }
+
+    pub(crate) fn contain(&self, text: &str) -> bool {
+        self.keys.contains(&self.spelling.key(text))
+    }
+}
+
 /// By raw code, whether the text means a missing value; an error if there are some and the column has no rule for them.
 fn missing_values(
     policy: &impl Declaration,
     declared: &ColumnPolicy,
-    (counts, notation): (&Counts, Notation),
+    counts: &Counts,
     position: usize,
 ) -> Result<Vec<bool>, DomainError> {
     let counted = &counts.columns[position];
-    // A spelling of a missing text in a sensitive or class column is no value either: it would count as diversity.
-    let spelling = Spelling::of(declared, notation);
-    let missing: HashSet<Cow<'_, str>> = policy.missing_texts(declared).map(|text| spelling.key(text)).collect();
-    let missing: Vec<bool> = counted.values.iter().map(|value| missing.contains(&spelling.key(value))).collect();
+    let texts = MissingTexts::of(policy, declared, counted.typed);
+    let missing: Vec<bool> = counted.values.iter().map(|value| texts.contain(value)).collect();
     if declared.missing == MissingRule::Error
         && let Some(raw) = first_by_record(counted, |raw| missing[raw])
     {

@@ -11,7 +11,6 @@ use crate::{
     declaration::{ColumnPolicy, Declaration},
     hierarchy::DomainError,
     ids::{AttributeId, VariantId},
-    notation::Notation,
     schema::Unit,
 };
 
@@ -32,11 +31,11 @@ impl UnitColumn {
     pub(super) fn bind(
         policy: &impl Declaration,
         declared: &ColumnPolicy,
-        (counts, notation): (&Counts, Notation),
+        counts: &Counts,
         position: usize,
     ) -> Result<(Self, Vec<u32>), DomainError> {
-        let missing = missing_values(policy, declared, (counts, notation), position)?;
-        let spelling = Spelling::of(declared, notation);
+        let missing = missing_values(policy, declared, counts, position)?;
+        let spelling = Spelling::of(policy, declared, counts.columns[position].typed);
         let keys: Vec<_> = counts.columns[position].values.iter().map(|text| spelling.key(text)).collect();
         let mut present: Vec<&str> =
             keys.iter().zip(&missing).filter(|(_, missing)| !**missing).map(|(key, _)| &**key).collect();

@@ -96,6 +96,22 @@ impl TextFile {
         Ok(text)
     }
 
+    /// Whether a file that is declared as Windows-1252 or Latin-1 is most likely UTF-8: its first characters beyond ASCII
+    /// are valid UTF-8, which such texts are by chance only if they are very short.
+    pub(crate) fn looks_like_utf8(&self) -> Result<bool, EngineError> {
+        /// Bytes that are read. Not tuned.
+        const SAMPLE_BYTES: u64 = 1 << 20;
+        if !matches!(self.encoding, TextEncoding::Windows1252 | TextEncoding::Latin1) {
+            return Ok(false);
+        }
+        let mut bytes = Vec::new();
+        let mut sample = unpacked(&self.file)?.take(SAMPLE_BYTES);
+        sample.read_to_end(&mut bytes).map_err(EngineError::reading(&self.file.path))?;
+        // The sample may end within a character.
+        let is_utf8 = std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+        Ok(is_utf8 && !bytes.is_ascii())
+    }
+
     /// The first bytes of the file that its encoding does not have.
     pub(crate) fn bad_bytes(&self) -> BadBytes {
         match unpacked(&self.file) {
@@ -237,6 +253,24 @@ mod tests {
             (b"\xE4", Some(Windows1252), Ok(TextEncoding::Windows1252)),
         ] {
             assert_eq!(encoding_of(head, declared), expected, "{head:?} {declared:?}");
+        }
+    }
+
+    #[test]
+    fn utf8_declared_as_single_bytes_is_noticed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("t.csv");
+        for (bytes, declared, expected) in [
+            ("name\nJürgen\n".as_bytes(), Encoding::Windows1252, true),
+            ("name\nJürgen\n".as_bytes(), Encoding::Latin1, true),
+            (b"name\nJ\xFCrgen\n", Encoding::Latin1, false),
+            (b"name\nMia\n", Encoding::Latin1, false),
+            ("name\nJürgen\n".as_bytes(), Encoding::Utf8, false),
+        ] {
+            std::fs::write(&path, bytes).expect("write");
+            let file = InputFile::new(&path, Packing::None, None).expect("file");
+            let text = TextFile::open(&file, Some(declared)).expect("text");
+            assert_eq!(text.looks_like_utf8().expect("read"), expected, "{bytes:?} {declared:?}");
         }
     }
 

@@ -75,6 +75,8 @@ pub(crate) struct BlockCutter {
     open: Option<OpenFile>,
     next_file: usize,
     next_block: usize,
+    /// Bytes of all blocks so far.
+    cut_bytes: u64,
 }
 
 /// File that is being cut.
@@ -97,7 +99,13 @@ impl BlockCutter {
     /// Cuts files of `width` columns into blocks of about `block_size` bytes.
     pub(crate) fn new(files: Vec<DataFile>, quote: u8, block_size: usize, width: usize) -> Self {
         let carry_blank = width > 1;
-        Self { files, quote, block_size: block_size.max(1), carry_blank, open: None, next_file: 0, next_block: 0 }
+        let block_size = block_size.max(1);
+        Self { files, quote, block_size, carry_blank, open: None, next_file: 0, next_block: 0, cut_bytes: 0 }
+    }
+
+    /// Bytes of all blocks so far, as UTF-8.
+    pub(crate) fn cut_bytes(&self) -> u64 {
+        self.cut_bytes
     }
 
     /// Number of the next block.
@@ -118,6 +126,7 @@ impl BlockCutter {
             block.length = cut;
             block.ends_file = at_end;
             open.offset += cut as u64;
+            self.cut_bytes += cut as u64;
             open.carry.extend_from_slice(&block.buffer[cut..filled]);
             if !at_end && !block.too_long {
                 self.open = Some(open);

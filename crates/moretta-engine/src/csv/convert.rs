@@ -11,10 +11,19 @@ use moretta_core::notation::Notation;
 /// Changes of the copied columns of a source.
 #[derive(Debug, Default)]
 pub(crate) struct Conversion {
-    /// By column of the source: the notation of its numbers, and that of the release. Empty if no column changes.
-    pub(crate) notations: Vec<Option<(Notation, Notation)>>,
+    /// By column of the source. Empty if no column changes.
+    pub(crate) notations: Vec<Option<NotationChange>>,
     /// Whether formulas are guarded. Only a CSV release does that.
     pub(crate) guard: bool,
+}
+
+/// Another notation for the numbers of a column.
+#[derive(Debug, Clone)]
+pub(crate) struct NotationChange {
+    pub(crate) from: Notation,
+    pub(crate) to: Notation,
+    /// Texts that are no numbers in this column, whatever they look like.
+    pub(crate) missing: Vec<Box<str>>,
 }
 
 impl Conversion {
@@ -25,8 +34,10 @@ impl Conversion {
 
     /// A text of a column in the notation of the release; other texts than numbers are as they are.
     pub(crate) fn number<'t>(&self, column: usize, text: &'t str) -> Cow<'t, str> {
-        let Some(Some((from, to))) = self.notations.get(column) else { return Cow::Borrowed(text) };
-        match from.number(text) {
+        let Some(Some(NotationChange { from, to, missing })) = self.notations.get(column) else {
+            return Cow::Borrowed(text);
+        };
+        match from.number(text).filter(|_| missing.iter().all(|missing| **missing != *text)) {
             Some(plain) => Cow::Owned(to.write(&plain).into_owned()),
             None => Cow::Borrowed(text),
         }
@@ -106,12 +117,14 @@ mod tests {
     #[test]
     fn numbers_change_their_notation() {
         let comma = Notation { decimal: ',', thousands: Some('.') };
-        let conversion = Conversion { notations: vec![Some((comma, Notation::PLAIN)), None], guard: true };
+        let change = |from, to| Some(NotationChange { from, to, missing: vec!["-9,9".into()] });
+        let conversion = Conversion { notations: vec![change(comma, Notation::PLAIN), None], guard: true };
         assert_eq!(conversion.text(0, "-1.234,5"), "-1234.5");
+        assert_eq!(conversion.text(0, "-9,9"), "-9,9", "a missing value");
         assert_eq!(conversion.text(0, "k.A."), "k.A.");
         assert_eq!(conversion.text(0, "=1,5"), "'=1,5");
         assert_eq!(conversion.text(1, "1.234,5"), "1.234,5");
-        let back = Conversion { notations: vec![Some((Notation::PLAIN, comma))], guard: false };
+        let back = Conversion { notations: vec![change(Notation::PLAIN, comma)], guard: false };
         assert_eq!(back.text(0, "1234.5"), "1234,5");
     }
 

@@ -6,7 +6,10 @@
 
 use std::{
     io::Read,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::{
@@ -37,14 +40,16 @@ pub(crate) struct CsvScan {
     dialect: Dialect,
     /// Options of the files, with the delimiter that was found.
     options: CsvOptions,
-    /// Total size of the files as text, headers included; estimated for packed files.
-    bytes: u64,
+    /// Total size of the records as UTF-8, estimated for packed files until all have been read once.
+    bytes: AtomicU64,
+    looks_like_utf8: bool,
 }
 
 impl CsvScan {
     /// Reads the headers of all files, which must be equal. The delimiter of the first file applies to all.
     pub(crate) fn open(files: &[InputFile], options: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
         let text = TextFile::open(&files[0], options.encoding)?;
+        let looks_like_utf8 = text.looks_like_utf8()?;
         let encoding = options.encoding.or(text.declared());
         let first = header::read(&text, options)?;
         let options = CsvOptions { delimiter: Some(first.dialect.delimiter), ..options.clone() };
@@ -66,7 +71,8 @@ impl CsvScan {
             files: data,
             dialect: first.dialect,
             options,
-            bytes,
+            bytes: AtomicU64::new(bytes),
+            looks_like_utf8,
         }))
     }
 }
@@ -84,12 +90,16 @@ impl Scan for CsvScan {
         &self.renamed
     }
 
+    fn looks_like_utf8(&self) -> bool {
+        self.looks_like_utf8
+    }
+
     fn size(&self) -> u64 {
-        self.bytes
+        self.bytes.load(Ordering::Relaxed)
     }
 
     fn text_bytes(&self, _columns: usize) -> u64 {
-        self.bytes
+        self.size()
     }
 
     fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError> {
@@ -128,7 +138,11 @@ impl PieceReader for BlockReader<'_> {
     fn take(&mut self) -> Result<Option<usize>, PieceFailure<EngineError>> {
         let mut blocks = lock(&self.blocks);
         let number = blocks.next_block();
-        blocks.next(&mut self.block).map_err(|error| (number, error))
+        let next = blocks.next(&mut self.block).map_err(|error| (number, error))?;
+        if next.is_none() && self.records_left.is_none() {
+            self.scan.bytes.store(blocks.cut_bytes(), Ordering::Relaxed);
+        }
+        Ok(next)
     }
 
     fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError> {
@@ -181,5 +195,30 @@ fn line_at(text: &TextFile, offset: u64) -> Option<u64> {
             0 => return Some(lines),
             read => lines += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use moretta_core::observer::NoObserver;
+
+    use crate::{CsvOptions, LocalEngine, Source};
+
+    #[test]
+    fn the_size_of_a_packed_file_is_known_once_it_was_read() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("t.csv.gz");
+        let records = "1,2\n".repeat(20_000);
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(format!("a,b\n{records}").as_bytes()).expect("pack");
+        std::fs::write(&path, packer.finish().expect("pack")).expect("write");
+        let source = Source::open(&path.to_string_lossy(), &CsvOptions::default()).expect("source");
+        let engine = LocalEngine::new(source);
+        engine.first_records(5).expect("sample");
+        assert!(engine.source().scan().size() < 8_000, "estimated");
+        engine.group_and_count(&["a".to_owned()], &NoObserver).expect("counts");
+        assert_eq!(engine.source().scan().size(), records.len() as u64);
     }
 }

@@ -1,7 +1,8 @@
 //! The messages of an Arrow IPC file or stream, one after another.
 //!
 //! Guarantee: a message that claims more bytes than the file has, or that unpacks to very much, is an error before its
-//! bytes are allocated. All record batches that the footer of a file lists are returned, in its order.
+//! bytes are allocated. All record batches that the footer of a file lists are returned, in its order,
+//! and the messages together are at most as long as the file.
 //!
 //! How: a stream is read from its start, a file from its footer, which has the schema and lists the other messages:
 //!
@@ -175,6 +176,12 @@ impl Batches {
         let offsets = blocks.map(|block| u64::try_from(block.offset()).ok().filter(|offset| *offset < end));
         let offsets: Option<Vec<u64>> = offsets.collect();
         let offsets = offsets.ok_or_else(|| self.damaged("its footer lists a message outside the file"))?;
+        // A small file could stand for a table of any size if its messages could be read again and again.
+        let mut distinct = offsets.clone();
+        distinct.sort_unstable();
+        if distinct.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(self.damaged("its footer lists a message twice"));
+        }
         (self.listed, self.end, self.bytes_read) = (Some(offsets.into_iter()), end, 0);
         Ok(())
     }
@@ -224,6 +231,9 @@ impl Batches {
         self.file.read_exact(&mut bytes).map_err(EngineError::io(&self.path, "read"))?;
         self.at += length;
         self.bytes_read += length;
+        if self.bytes_read > self.end {
+            return Err(self.damaged("its footer lists messages that overlap"));
+        }
         Ok(bytes.into())
     }
 

@@ -37,7 +37,11 @@ use moretta_core::{
 
 use crate::{
     bytes::packing::Packing,
-    csv::{Dialect, convert::Conversion, write::CellWriter},
+    csv::{
+        Dialect,
+        convert::{Conversion, NotationChange},
+        write::CellWriter,
+    },
     error::EngineError,
     local::EngineOptions,
     source::Source,
@@ -112,12 +116,12 @@ impl Observer for PhaseObserver<'_> {
 /// Changes of the copied columns of a source. Typed numbers are in plain notation.
 fn conversion(source: &Source, rewrite: &Rewrite, guard: bool) -> Result<Conversion, EngineError> {
     let mut notations = Vec::new();
-    for RenotatedColumn { name, from, to } in &rewrite.renotated {
+    for RenotatedColumn { name, from, to, missing } in &rewrite.renotated {
         let column = source.column_index(name)?;
         let from = if source.is_typed(column) { Notation::PLAIN } else { *from };
         if from != *to {
             notations.resize(source.columns().len(), None);
-            notations[column] = Some((from, *to));
+            notations[column] = Some(NotationChange { from, to: *to, missing: missing.clone() });
         }
     }
     Ok(Conversion { notations, guard })

@@ -224,7 +224,7 @@ pub enum LinkageError {
     /// A released cell that the policy cannot explain.
     #[error(
         "column `{column}`{}: `{}` is no label that the policy can read; use the policy of this release, or add its \
-         hierarchy or levels to the policy",
+         hierarchy or levels to the policy, or give both releases the same `decimal` in [release]",
         at_record(*.record),
         shown(.value)
     )]

@@ -27,8 +27,8 @@ pub fn run(arguments: Anonymize) -> Result<(), FlowError> {
 
 impl From<&arguments::Output> for Output {
     fn from(output: &arguments::Output) -> Self {
-        let arguments::Output { output, report, overwrite, .. } = output;
-        Self { release: output.clone(), reports: report.clone(), overwrite: *overwrite }
+        let arguments::Output { output, report, overwrite, output_format: format, .. } = output;
+        Self { release: output.clone(), reports: report.clone(), overwrite: *overwrite, format: *format }
     }
 }
 

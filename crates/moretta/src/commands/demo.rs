@@ -56,6 +56,7 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
             keep_order: false,
             overwrite: true,
             json: false,
+            output_format: None,
         },
         recoding: Some(folder.join(RECODING)),
         at: None,

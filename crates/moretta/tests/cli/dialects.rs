@@ -372,3 +372,102 @@ fn a_file_in_the_notation_of_the_input_is_no_release() {
     assert_eq!(run.code, 2, "{}{}", run.stdout, run.stderr);
     assert!(run.stderr.contains("column `dose`, record 1: `1,5` and all other values"), "{}", run.stderr);
 }
+
+/// Texts that mean a missing value, and numbers among words, are released as they are.
+#[test]
+fn missing_texts_and_words_keep_their_notation() {
+    let folder = Folder::empty();
+    let (doses, labs) = (["-9,9", "1,5", "2,5", "-9,90"], ["<5", "12,5", "12,50", "k.A."]);
+    let rows: String = (0..32).map(|at| format!("{};{};{}\n", at % 4, doses[at / 4 % 4], labs[at / 2 % 4])).collect();
+    folder.write("people.csv", format!("age;dose;lab\n{rows}")).write(
+        "policy.toml",
+        "version = 1\nprivacy.k = 4\n[[privacy.l-diversity]]\ncolumn = \"dose\"\nl = 2\n[columns.age]\nrole = \
+         \"quasi-identifier\"\n[columns.dose]\nrole = \"sensitive\"\nmissing = \"category\"\nmissing-texts = \
+         [\"-9,9\"]\n[columns.lab]\nrole = \"sensitive\"\n[input]\ndelimiter = \";\"\ndecimal = \
+         \",\"\n[release]\ndecimal = \".\"\nexact = [\"lab\", \"dose\"]\n",
+    );
+    let run = folder.anonymize(&["--seed", "1"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let dialect = Dialect { delimiter: ';', ..PLAIN };
+    let rows = read(dialect, &folder.read("out.csv"));
+    let found = |column: usize| {
+        let mut texts: Vec<String> = rows.iter().map(|row| row[column].clone()).collect();
+        texts.sort();
+        texts.dedup();
+        texts
+    };
+    assert_eq!(found(1), ["-9,9", "-9,90", "1.5", "2.5"]);
+    assert_eq!(found(2), ["12,5", "12,50", "<5", "k.A."]);
+    folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+}
+
+/// `1.5` is a word under a decimal comma and a number under a decimal point.
+#[test]
+fn a_column_that_is_read_differently_in_the_release_is_named() {
+    let folder = Folder::empty();
+    let rows: String = (0..32).map(|at| format!("{};{}\n", at % 4, ["9.5", "10.5"][at / 4 % 2])).collect();
+    folder.write("people.csv", format!("age;dose\n{rows}")).write(
+        "policy.toml",
+        "version = 1\nprivacy.k = 4\n[columns.age]\nrole = \"quasi-identifier\"\n[columns.dose]\nrole = \
+         \"sensitive\"\n[input]\ndelimiter = \";\"\ndecimal = \",\"\n[release]\ndecimal = \".\"\n",
+    );
+    let run = folder.anonymize(&["--seed", "1"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("the values of column `dose` differ"), "{}", run.stderr);
+    assert!(!folder.path("out.csv").exists());
+    folder.edit("policy.toml", "role = \"sensitive\"", "role = \"sensitive\"\ntype = \"category\"");
+    assert_eq!(folder.anonymize(&["--seed", "1"]).code, 0);
+}
+
+/// An earlier release in another dialect is refused with the reason.
+#[test]
+fn linked_releases_have_one_dialect() {
+    let folder = folder(PLAIN, 200);
+    assert_eq!(folder.anonymize(&["--seed", "1"]).code, 0);
+    for (keys, reason) in [
+        ("delimiter = \";\"", "give all releases that are linked the same ones"),
+        ("decimal = \",\"", "give both releases the same `decimal` in [release]"),
+    ] {
+        let policy = folder.read("policy.toml");
+        folder.edit("policy.toml", "[release]\n", &format!("[release]\n{keys}\n"));
+        let new = ["anonymize", "people.csv", "-p", "policy.toml", "-o", "new.csv", "--earlier", "out.csv"];
+        let run = folder.run(&new);
+        assert_eq!(run.code, 2, "{keys}: {}", run.stderr);
+        let said = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("out.csv") && said.contains(reason), "{keys}: {said}");
+        assert!(!folder.path("new.csv").exists());
+        folder.write("policy.toml", policy);
+    }
+}
+
+/// The people that LibreOffice saved for a user in Germany have the release of the same people in a plain file.
+#[test]
+fn a_file_of_libreoffice_in_german_has_the_release_of_the_plain_one() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../moretta-engine/tests/fixtures/other_tools");
+    let mut releases = Vec::new();
+    for (file, dialect) in
+        [("people.csv", PLAIN), ("libreoffice-german.csv", Dialect { delimiter: ';', decimal: ',', ..PLAIN })]
+    {
+        let folder = Folder::empty();
+        folder.write("people.csv", std::fs::read(format!("{fixtures}/{file}")).unwrap());
+        let draft = folder.ok(&["init", "people.csv"]);
+        for line in ["delimiter = \";\"", "decimal = \",\"", "encoding = \"windows-1252\""] {
+            assert_eq!(draft.contains(line), file != "people.csv", "{line} in\n{draft}");
+        }
+        let input = &draft[draft.find("[input]").map_or(draft.len(), |at| at)..];
+        let input = &input[..input.find("\n[columns").unwrap_or(input.len())];
+        let policy = "version = 1\nprivacy.k = 4\n[columns]\nname.role = \"identifier\"\ntown.role = \
+                      \"quasi-identifier\"\nage.role = \"quasi-identifier\"\nweight.role = \
+                      \"quasi-identifier\"\nillness.role = \"sensitive\"\n[release]\nencoding = \"utf-8\"\n";
+        folder.write("policy.toml", format!("{policy}{input}"));
+        let run = folder.anonymize(&["--seed", "1"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let mut rows = read(dialect, &folder.read("out.csv"));
+        for row in &mut rows {
+            [1, 2].into_iter().for_each(|column| row[column] = plain(dialect, &row[column]));
+        }
+        rows.sort();
+        releases.push(rows);
+    }
+    assert_eq!(releases[0], releases[1]);
+}

@@ -119,6 +119,23 @@ fn every_encoding_has_the_same_release_in_its_own_bytes() {
 }
 
 #[test]
+fn utf8_with_another_encoding_declared_is_noted() {
+    let folder = folder("people.csv", PEOPLE, "[input]\nencoding = \"windows-1252\"\n");
+    folder.write("town.csv", latin(&TOWNS.replace('ö', "Ã¶").replace('ç', "Ã§").replace('ô', "Ã´")));
+    let run = folder.run(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(
+        run.stderr.replace("\n    ", " ").contains("people.csv: the policy declares another `encoding`"),
+        "{}",
+        run.stderr
+    );
+    folder.write("people.csv", latin(PEOPLE)).write("town.csv", latin(TOWNS));
+    let run = folder.run(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "out2.csv"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(!run.stderr.contains("declares another"), "{}", run.stderr);
+}
+
+#[test]
 fn hierarchies_have_the_encoding_of_the_input_or_a_mark() {
     let expected = expected();
     for (bytes, towns) in
@@ -210,6 +227,11 @@ fn tables_go_through_pipes() {
     assert!(stdout.is_empty());
     let (code, stdout, _) = piped(&folder, &zipped, &[&release[..], &["--format", "csv.gz"]].concat());
     assert_eq!((code, gunzip(&stdout)), (0, expected.clone().into_bytes()));
+    let (code, stdout, _) = piped(&folder, PEOPLE.as_bytes(), &[&release[..], &["--output-format", "csv.gz"]].concat());
+    assert_eq!((code, gunzip(&stdout)), (0, expected.clone().into_bytes()));
+    let both = ["--format", "csv.gz", "--output-format", "csv"];
+    let (code, stdout, _) = piped(&folder, &zipped, &[&release[..], &both].concat());
+    assert_eq!((code, stdout), (0, expected.clone().into_bytes()));
     for format in ["parquet", "arrow", "arrows"] {
         folder.ok(&["anonymize", "people.csv", "-p", "policy.toml", "-o", &format!("all.{format}"), "--seed", "1"]);
         let bytes = std::fs::read(folder.path(&format!("all.{format}"))).unwrap();
