@@ -78,7 +78,10 @@ fn a_wrong_release_or_policy_is_refused() {
     let kept: String = rows.lines().filter_map(|row| row.split_once(',')).map(|(_, row)| format!("{row}\n")).collect();
     folder.write("original.csv", kept);
     let said = folder.ok(&["bound", "people.csv", "-p", "policy.toml", "--released", "original.csv"]);
-    assert!(said.contains("the release loses less, so it does not satisfy the policy") && !said.contains("gap"), "{said}");
+    assert!(
+        said.contains("the release loses less, so it does not satisfy the policy") && !said.contains("gap"),
+        "{said}"
+    );
     let run = folder.run(&["bound", "-", "-p", "policy.toml", "--released", "-"]);
     assert!(run.code == 2 && run.stderr.contains("`-` is named twice"), "{}", run.stderr);
     let run = folder.run(&["bound", "people.csv", "-p", "policy.toml", "--time-limit", "soon"]);
