@@ -16,9 +16,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::{
     anneal::{Annealer, COVERS, EXCHANGES, MIXED, Schedule},
+    grow::grow,
     index::SortedItems,
     neighbors::Neighbors,
     space::{BoxLoss, Groups, Space},
+    starts,
     state::State,
 };
 use crate::{
@@ -164,6 +166,14 @@ impl Improver<'_> {
         let start_loss = self.loss(&space, &start);
         let (mut best, mut best_loss): (Option<Groups>, f64) = (None, start_loss);
         let mut groups = start;
+        if !starts::is_clustered(self.task.profile)
+            && let Some(grown) = grow(&space, &neighbors, self.requirements, &mut SearchRng::new(seed, 1))
+        {
+            let loss = self.loss(&space, &grown);
+            if loss < best_loss {
+                (best, best_loss, groups) = (Some(grown.clone()), loss, grown);
+            }
+        }
         let work = work / ROUNDS;
         let step = (schedule.end / schedule.start).powf(1.0 / ROUNDS as f64);
         for round in 0..ROUNDS {

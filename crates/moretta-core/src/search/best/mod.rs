@@ -27,6 +27,7 @@
 
 mod anneal;
 mod cover;
+mod grow;
 mod improve;
 mod index;
 mod neighbors;
@@ -130,6 +131,8 @@ const STEP_COLUMNS: f64 = 8.0;
 const MAX_K: f64 = 100.0;
 /// Limit of the same per record and column, for small tables.
 const MAX_WORK_PER_CELL: f64 = 16_000.0;
+/// Limit of the same, for tables of hundreds of thousands of distinct tuples: some seconds on two cores.
+const MAX_WORK: f64 = 4e9;
 /// First temperature as a share of the mean loss of a record, at a work of 1,000 per record and column; its limits; and
 /// the last temperature. Measured on Adult and free1.
 const START: f64 = 0.15;
@@ -151,7 +154,7 @@ impl Best {
         let width = columns + STEP_COLUMNS;
         // In large groups a box takes less time, and a step more boxes.
         let boxes = WORK * (records * width).sqrt() / width * (1.0 + k.min(MAX_K) / 50.0);
-        let work = (boxes * columns).min(MAX_WORK_PER_CELL * records * columns) * self.0.effort.factor();
+        let work = (boxes * columns).min(MAX_WORK_PER_CELL * records * columns).min(MAX_WORK) * self.0.effort.factor();
         // More work per record allows to cool from a higher temperature.
         let start = START * (work / (1000.0 * records * columns).max(1.0)).sqrt();
         Plan { work: work as u64, start: start.clamp(MIN_START, MAX_START), end: END }

@@ -184,6 +184,21 @@ impl<'a> State<'a> {
         self.total += f64::from(self.group_loss(group));
     }
 
+    /// Adds an item that is in no group to one.
+    pub(super) fn insert(&mut self, item: u32, to: u32) {
+        self.total -= f64::from(self.group_loss(to));
+        self.index_of[item as usize] = self.members[to as usize].len() as u32;
+        self.members[to as usize].push(item);
+        self.group_of[item as usize] = to;
+        self.records[to as usize] += self.space.records(item);
+        let width = self.width;
+        let ends = &mut self.ends[to as usize * 4 * width..(to as usize + 1) * 4 * width];
+        insert(ends, self.space.at(item));
+        self.losses[to as usize] = self.space.losses.of(&ends[..width], &ends[3 * width..]);
+        self.work += width as u64;
+        self.total += f64::from(self.group_loss(to));
+    }
+
     /// Moves an item to another group. The group that it leaves may be empty then, but stays.
     pub(super) fn transfer(&mut self, item: u32, to: u32) {
         let from = self.group_of(item);
