@@ -1,7 +1,8 @@
 //! Benchmark of the default method on many tables: its loss over the least loss of the other methods.
 //!
 //! A whole run takes hours, so results are kept (`kept.rs`): a run that was stopped goes on where it was. Arguments
-//! choose a part: names of tables, `k=5`, `measure=ncp`, `effort=high`, in any number. `fresh` ignores what was kept. The
+//! choose a part: names of tables, `k=5`, `measure=ncp`, `effort=high`, in any number; `effort=none` runs the
+//! other methods only. `fresh` ignores what was kept. The
 //! page is written unless tables, k or measures are chosen.
 
 mod kept;
@@ -42,8 +43,9 @@ const EFFORTS: [&str; 2] = ["default", "high"];
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Further models of the tables with a sensitive column: name, and lines of `[privacy]` where `COLUMN` is that column.
-const MODELS: [(&str, &str); 7] = [
+const MODELS: [(&str, &str); 8] = [
     ("k", ""),
+    ("5 % suppressed", "max-suppressed = 0.05\n"),
     ("distinct 4-diversity", "[[privacy.l-diversity]]\ncolumn = \"COLUMN\"\nl = 4\n"),
     ("entropy 3-diversity", "[[privacy.l-diversity]]\ncolumn = \"COLUMN\"\nl = 3\nkind = \"entropy\"\n"),
     ("recursive (3, 3)", "[[privacy.l-diversity]]\ncolumn = \"COLUMN\"\nl = 3\nkind = \"recursive\"\nc = 3.0\n"),
@@ -80,7 +82,7 @@ impl Part {
             match argument.split_once('=') {
                 Some(("k", number)) => part.k.push(number.parse()?),
                 Some(("measure", name)) => part.measures.push(one_of(&MEASURES, name)?),
-                Some(("effort", name)) => part.effort = one_of(&EFFORTS, name)?,
+                Some(("effort", name)) => part.effort = one_of(&["none", EFFORTS[0], EFFORTS[1]], name)?,
                 None if argument == "fresh" => part.is_fresh = true,
                 _ => part.tables.push(one_of(&known, argument)?.to_owned()),
             }
@@ -163,12 +165,14 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let part = Part::of(&arguments)?;
     let mut kept = Kept::open(part.is_fresh)?;
     let mut text = format!(
-        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns), seconds of the search in brackets. The ratio is that\nof `best` to the least loss of the others (limit {} s each; - if a method takes longer or refuses the policy). `high` is\n`best` with effort \"high\", in the cells where it was run. Methods of global recoding are left out.\n",
+        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns), seconds of the search in brackets. The ratio is that\nof `best` to the least loss of the others (limit {} s each; - if a method takes longer or refuses the policy). `high` is\n`best` with effort \"high\", in the cells where it was run. Methods of global recoding are left out. Without\nhierarchies both measures are the same, so such tables are listed once.\n",
         machine::described(),
         LIMIT.as_secs(),
     );
-    text += &section(&part, &mut kept, "k-anonymity", &TABLES, |_| {
-        let cells = MEASURES.iter().flat_map(|measure| K.map(|k| (*measure, k)));
+    text += &section(&part, &mut kept, "k-anonymity", &TABLES, |source| {
+        // Without hierarchies both measures are the same.
+        let measures = if source.trees.iter().next().is_none() { &MEASURES[..1] } else { &MEASURES };
+        let cells = measures.iter().flat_map(|measure| K.map(|k| (*measure, k)));
         cells.map(|(measure, k)| (measure, k, k.to_string(), format!("k = {k}\n"))).collect()
     })?;
     text += &section(&part, &mut kept, "Further models and persons", &SENSITIVE_TABLES, |source| {
@@ -208,7 +212,7 @@ fn section(
     {
         let source = make()?;
         let counts = source.counts();
-        for (measure, k, label, privacy) in
+        for (measure, _, label, privacy) in
             cells(&source).into_iter().filter(|(measure, k, ..)| part.has(name, *k, measure))
         {
             let cell = Cell {
@@ -236,7 +240,7 @@ fn row(
     kept: &mut Kept,
     ratios: &mut Ratios,
 ) -> Result<String, Box<dyn Error>> {
-    let mut of = |method: &str, lines: &str, limit: Option<Duration>| -> Result<Lost, Box<dyn Error>> {
+    let of = |method: &str, lines: &str, limit: Option<Duration>| -> Result<Lost, Box<dyn Error>> {
         if let Some(known) = kept.get(&cell.name, method) {
             return Ok(known);
         }

@@ -27,6 +27,7 @@ pub(super) struct Source {
 }
 
 const NUMBER: &str = "type = \"number\"\nmissing = \"category\"\n";
+const DATE: &str = "type = \"date\"\nformat = \"%m/%d/%Y\"\n";
 const CATEGORY: &str = "type = \"category\"\nmissing = \"category\"\n";
 
 pub(super) fn folder() -> PathBuf {
@@ -207,10 +208,10 @@ pub(super) const TABLES: [(&str, Make); 12] = [
         Source::with_files("cmc", ("more/cmc/cmc.csv", ';'), &["age", "Weducation", "children"], &[], hierarchy)
     }),
     ("synthea", || {
-        let numbers = ["LAT", "LON", "HEALTHCARE_EXPENSES", "HEALTHCARE_COVERAGE"];
+        // The other numbers of this file were damaged by a spreadsheet: 4.222.835.382.315.940 is a latitude.
         let categories = ["MARITAL", "RACE", "ETHNICITY", "GENDER", "CITY", "COUNTY"];
         let columns = categories.map(|column| (column.to_owned(), CATEGORY.to_owned())).into_iter();
-        let columns = columns.chain(numbers.map(|column| (column.to_owned(), NUMBER.to_owned())));
+        let columns = columns.chain([("ZIP".to_owned(), NUMBER.to_owned()), ("BIRTHDATE".to_owned(), DATE.to_owned())]);
         Source::new("synthea", ("more/synthea/patients.csv", ';'), columns.collect())
     }),
     ("people", Source::people),
