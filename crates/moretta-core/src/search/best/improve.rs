@@ -99,7 +99,7 @@ impl<'a> Progress<'a> {
     }
 
     /// The search goes on with a part of the records.
-    pub(super) fn is_of_part(&self) {
+    pub(super) fn goes_on_with_part(&self) {
         self.is_of_part.store(true, Relaxed);
     }
 

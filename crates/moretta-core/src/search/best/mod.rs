@@ -210,7 +210,7 @@ impl Method for Best {
 /// The first search, on all records.
 struct First<'a> {
     progress: Progress<'a>,
-    /// What was tried; and the result, if a model is not closed under union.
+    /// Losses of the methods that were tried, and the result if a model is not closed under union.
     result: RefCell<Option<(Vec<Tried>, Option<Solution>)>>,
 }
 
@@ -224,7 +224,7 @@ impl Best {
         let mut methods = starts::methods(task, self.0.loss);
         let is_first = first.result.borrow().is_none();
         if let Some((tried, _)) = &*first.result.borrow() {
-            progress.is_of_part();
+            progress.goes_on_with_part();
             let least = tried.iter().filter(|tried| tried.method != NAME).min_by(|a, b| a.loss.total_cmp(&b.loss));
             let again = methods.iter().any(|start| least.is_some_and(|least| least.method == start.name));
             methods.retain(|start| !again || least.is_some_and(|least| least.method == start.name));

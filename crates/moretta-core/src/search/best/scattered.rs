@@ -15,7 +15,7 @@ use super::{anneal::Annealer, index::SortedItems, state::NONE};
 /// Maximum groups that are dissolved.
 const MAX_GROUPS: usize = 12;
 /// Maximum records of the box whose owners are dissolved, as a multiple of the minimum of a group.
-const MAX_BOX: u64 = 4;
+const MAX_BOX: usize = 4;
 /// Maximum items of the dissolved groups, and the same as a multiple of the minimum of a group.
 const MAX_POOL: usize = 1600;
 const MAX_POOL_GROUPS: usize = 20;
