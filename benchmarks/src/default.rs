@@ -29,14 +29,14 @@ const OTHERS: [&str; 5] = ["sweep", "k-member", "local-top-down", "local-bottom-
 const K: [u64; 5] = [2, 5, 10, 50, 100];
 const MEASURES: [&str; 2] = ["ncp", "lm"];
 /// A method that takes longer has no result.
-const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_secs(120);
 /// Records of the generated tables.
 const WIDE_RECORDS: usize = 3000;
 const PEOPLE: u64 = 20_000;
 
 /// Columns by name, with their declaration; hierarchies by column; the records.
-struct Source {
-    name: &'static str,
+pub struct Source {
+    pub name: &'static str,
     columns: Vec<(String, String)>,
     trees: Hierarchies,
     rows: TextRows,
@@ -45,13 +45,14 @@ struct Source {
 const NUMBER: &str = "type = \"number\"\nmissing = \"category\"\n";
 const CATEGORY: &str = "type = \"category\"\nmissing = \"category\"\n";
 
-fn folder() -> PathBuf {
+/// Folder of the public data.
+pub fn folder() -> PathBuf {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from)
 }
 
 /// Reads columns of a CSV file without quotes. Lines with another number of cells are left out.
-fn read(path: &str, separator: char, columns: &[String]) -> Result<TextRows, Box<dyn Error>> {
+pub fn read(path: &str, separator: char, columns: &[String]) -> Result<TextRows, Box<dyn Error>> {
     let text = fs::read_to_string(folder().join(path))?;
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split(separator).collect();
@@ -158,10 +159,10 @@ impl Source {
         Ok(Self { name: "people", columns: declared, trees, rows })
     }
 
-    fn policy(&self, measure: &str, method: &str, k: u64) -> Result<Policy, Box<dyn Error>> {
-        // Mondrian accepts no objective.
-        let measure =
-            if method.contains("mondrian") { String::new() } else { format!("measure.name = \"{measure}\"\n") };
+    pub fn policy(&self, measure: &str, method: &str, k: u64) -> Result<Policy, Box<dyn Error>> {
+        // Mondrian accepts no objective, and some methods have a parameter instead.
+        let accepts = !method.contains("mondrian") && !method.contains("measure");
+        let measure = if !accepts { String::new() } else { format!("measure.name = \"{measure}\"\n") };
         let mut text = format!("version = 1\n{measure}privacy.k = {k}\n[method]\n{method}\n");
         for (name, declared) in &self.columns {
             write!(text, "[columns.\"{name}\"]\nrole = \"quasi-identifier\"\n{declared}")?;
@@ -169,13 +170,14 @@ impl Source {
         Ok(Policy::parse(&text, &method_names())?)
     }
 
-    fn counts(&self) -> Counts {
+    pub fn counts(&self) -> Counts {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         counted(&names, &self.rows)
     }
 }
 
-type Make = fn() -> Result<Source, Box<dyn Error>>;
+/// Makes a table.
+pub type Make = fn() -> Result<Source, Box<dyn Error>>;
 
 const ADULT: [&str; 8] =
     ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
@@ -220,6 +222,9 @@ const TABLES: [(&str, Make); 11] = [
 ];
 /// The widest table, apart, because the slower methods take minutes on it.
 const WIDEST: (&str, Make) = ("wide100", || Ok(Source::wide("wide100", 100)));
+
+/// Tables of the benchmark of all methods.
+pub const MEASURED: [Make; 3] = [TABLES[0].1, TABLES[1].1, TABLES[4].1];
 
 fn adult(name: &'static str, columns: &[&str], numbers: &[&str]) -> Result<Source, Box<dyn Error>> {
     let hierarchy = |column: &str| format!("adult/hierarchies-arx/{column}.csv");
@@ -266,7 +271,7 @@ impl Part {
 }
 
 /// Loss from 0 to 1 and seconds of a method; `None` if it took too long.
-fn lost(
+pub fn lost(
     source: &Source,
     policy: &Policy,
     counts: &Counts,

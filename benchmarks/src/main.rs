@@ -13,10 +13,12 @@ mod hierarchies;
 mod k_member;
 mod local_recoding;
 mod memory;
+mod methods;
 mod mondrian;
 mod naive;
 mod naive_bottom_up;
 mod naive_top_down;
+mod rivals;
 mod sweep;
 mod top_down;
 
@@ -37,7 +39,7 @@ use moretta_papers::{data::Data, experiment::ExperimentTable};
 /// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 12] = [
+const BENCHMARKS: [Benchmark; 14] = [
     ("default", default::run),
     ("engine", engine::run),
     ("mondrian", mondrian::run),
@@ -50,6 +52,8 @@ const BENCHMARKS: [Benchmark; 12] = [
     ("bound", bound::run),
     ("genetic", genetic::run),
     ("memory", memory::run),
+    ("rivals", rivals::run),
+    ("methods", methods::run),
 ];
 
 /// Path of a file in docs/results.
