@@ -10,7 +10,6 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use moretta_core::text::count;
@@ -27,8 +26,8 @@ use crate::{
 const K: [u64; 3] = [5, 10, 50];
 /// k of the short table in README.
 const README_K: u64 = 10;
-/// A package that takes longer has no result.
-const LIMIT: Duration = Duration::from_secs(120);
+/// Seconds of the processor after which a package has no result.
+const LIMIT: u64 = 120;
 /// Memory that a package may have: about a third of that of the machine that was used.
 const MEMORY: u64 = 8_000_000_000;
 /// Maximum share of records, in percent, that anjana may suppress in its second row.
@@ -174,7 +173,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         let records = table.write()?;
         writeln!(
             text,
-            "\n## {}\n\n{} records, {} quasi-identifiers: {}.\n\n| k | program | GCP | smallest group | k by pycanon | seconds | peak, MB |\n| ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+            "\n## {}\n\n{} records, {} quasi-identifiers: {}.\n\n| k | program | GCP | smallest group | k by pycanon | CPU seconds | peak, MB |\n| ---: | --- | ---: | ---: | ---: | ---: | ---: |",
             table.name,
             count(records),
             table.columns.len(),
@@ -222,9 +221,9 @@ fn introduction() -> Result<String, Box<dyn Error>> {
          Every release is in the same notation, intervals of numbers and sets of categories, and has all records. GCP is the\n\
          global certainty penalty, from 0 (original values) to 1 (all `*`), by `moretta measure`; a second implementation\n\
          (`benchmarks/rivals/rivals.py`) gets the same figure for each row, or the benchmark fails. The smallest group is by\n\
-         `moretta measure`, and `moretta check` accepts each release; `k by pycanon` is its function `k_anonymity`. Seconds of\n\
-         moretta are those of the whole command (reading, search, verification, writing, reading back); those of a package are of\n\
-         its call alone. Memory is the peak of the process; Python with pandas has about 80 MB before the call. A package has\n\
+         `moretta measure`, and `moretta check` accepts each release; `k by pycanon` is its function `k_anonymity`. Seconds are\n\
+         those of the processor, so that they do not depend on the load of the machine: of moretta for the whole command on all\n\
+         threads (reading, search, verification, writing, reading back), of a package for its call alone. Memory is the peak of the process; Python with pandas has about 80 MB before the call. A package has\n\
          {} s and {} GB. moretta runs with `measure = \"ncp\"`, `labels = \"set\"` and seed 1.\n\n\
          What they offer, and how it is run:\n\n\
          - anonypyx: Mondrian (k, distinct l, t) and MDAV-generic (k); no hierarchies, no suppression. Its `human-readable`\n\
@@ -237,7 +236,7 @@ fn introduction() -> Result<String, Box<dyn Error>> {
          - pycanon: no releases; it checks those of the others.\n",
         machine::described(),
         versions.trim(),
-        LIMIT.as_secs(),
+        LIMIT,
         MEMORY / 1_000_000_000,
     ))
 }
@@ -248,7 +247,7 @@ type Release = Result<Result<Judged, String>, Box<dyn Error>>;
 fn ours(table: &Table, k: u64, method: &str) -> Release {
     let policy = table.write_policy(k, 0, method)?;
     let report = work().join("rivals-report.json");
-    let start = Instant::now();
+    let before = children_seconds()?;
     moretta(&[
         Path::new("anonymize"),
         &table.path(),
@@ -261,7 +260,7 @@ fn ours(table: &Table, k: u64, method: &str) -> Release {
         Path::new("--overwrite"),
         Path::new("--seed=1"),
     ])?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = children_seconds()? - before;
     let report: Value = serde_json::from_slice(&fs::read(report)?)?;
     let peak = report["peak_memory_bytes"].as_u64().ok_or("the report has no peak memory")?;
     let judged = judge(table, k, &policy, (seconds, peak))?;
@@ -275,10 +274,8 @@ fn ours(table: &Table, k: u64, method: &str) -> Release {
 fn theirs(table: &Table, k: u64, rival: &str, suppressed: u64) -> Release {
     let mut job = table.job(k);
     (job["do"], job["rival"], job["suppressed"]) = (json!("anonymize"), json!(rival), json!(suppressed));
-    let result = match ask(&job, Some(LIMIT))? {
-        Some(result) => result,
-        None => return Ok(Err(format!("more than {} s", LIMIT.as_secs()))),
-    };
+    job["seconds"] = json!(LIMIT);
+    let Some(result) = ask(&job)? else { return Ok(Err(format!("more than {LIMIT} s"))) };
     if let Some(reason) = result["reason"].as_str() {
         return Ok(Err(reason.to_owned()));
     }
@@ -300,7 +297,7 @@ fn judge(table: &Table, k: u64, policy: &Path, (seconds, peak): (f64, u64)) -> R
     let measured = under_policy(&[Path::new("measure"), &original, &released])?;
     let mut job = table.job(k);
     job["do"] = json!("judge");
-    let result = ask(&job, None)?.ok_or("no time")?;
+    let result = ask(&job)?.ok_or("rivals.py was stopped while it judged")?;
     let (Some(naive), Some(pycanon)) = (result["gcp"].as_f64(), result["k"].as_u64()) else {
         return Err(format!("rivals.py: {result}").into());
     };
@@ -323,21 +320,25 @@ fn moretta(arguments: &[&Path]) -> Result<Vec<u8>, Box<dyn Error>> {
     }
 }
 
-/// Asks `rivals.py`; `None` if it takes longer than the limit.
-fn ask(job: &Value, limit: Option<Duration>) -> Result<Option<Value>, Box<dyn Error>> {
+/// Seconds of the processor that the finished child processes have taken.
+fn children_seconds() -> Result<f64, Box<dyn Error>> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The name of the program, in brackets, may have blanks. `cutime` and `cstime` are the 16th and 17th field.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |field: usize| fields.get(field).and_then(|ticks| ticks.parse::<f64>().ok()).ok_or("no times in /proc");
+    // Linux reports hundredths of a second.
+    Ok((ticks(13)? + ticks(14)?) / 100.0)
+}
+
+/// Asks `rivals.py`; `None` if it was killed by its limit of time.
+fn ask(job: &Value) -> Result<Option<Value>, Box<dyn Error>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("rivals/rivals.py");
     let mut child = python().arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     child.stdin.take().ok_or("no input")?.write_all(job.to_string().as_bytes())?;
-    let start = Instant::now();
-    while child.try_wait()?.is_none() {
-        if limit.is_some_and(|limit| start.elapsed() > limit) {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
     let output = child.wait_with_output()?;
+    if output.status.code().is_none() {
+        return Ok(None);
+    }
     let shown = || format!("rivals.py ended with {} and {:?}", output.status, String::from_utf8_lossy(&output.stdout));
     Ok(Some(serde_json::from_slice(&output.stdout).map_err(|_| shown())?))
 }
