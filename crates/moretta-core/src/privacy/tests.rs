@@ -64,6 +64,16 @@ fn the_rarest_values_are_the_first_by_count_then_by_label() {
     }
 }
 
+/// A cell of the table can be of any length.
+#[test]
+fn descriptions_show_the_beginning_of_a_value() {
+    let value = "9".repeat(300_000);
+    let policy = "[[privacy.template]]\ngiven = [\"q\"]\ncolumn = \"s\"\nrarest = 0.5\nmax-confidence = 0.5\n";
+    let table = one_column(policy, &[("1,flu", 4), (&format!("1,{value}"), 1)]);
+    let described = table.models[0].describe().to_string();
+    assert!(described.starts_with("confidence (q -> s = 999") && described.len() < 200, "{} bytes", described.len());
+}
+
 #[test]
 fn three_kinds_of_diversity() {
     // Counts 4, 3, 1.
@@ -82,6 +92,17 @@ fn three_kinds_of_diversity() {
     assert!(margin("kind = \"recursive\"\nl = 3\nc = 4.0") < 0.0);
     assert!(margin("kind = \"recursive\"\nl = 3\nc = 4.5") > 0.0);
     assert!(margin("kind = \"recursive\"\nl = 4\nc = 9.0") < 0.0);
+}
+
+/// Searches and the lower bound on the loss leave out groups with fewer records.
+#[test]
+fn a_group_that_satisfies_the_model_has_its_least_records() {
+    let table = one_column(
+        "[[privacy.l-diversity]]\ncolumn = \"s\"\nkind = \"entropy\"\nl = 2.0000000001\n",
+        &[("1,flu", 1), ("1,cold", 1)],
+    );
+    assert!(table.margin(&table.members(|_| true)) >= 0.0);
+    assert_eq!(table.models[0].min_records(), 2);
 }
 
 #[test]
