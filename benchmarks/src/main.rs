@@ -14,10 +14,12 @@ mod hierarchies;
 mod k_member;
 mod local_recoding;
 mod memory;
+mod methods;
 mod mondrian;
 mod naive;
 mod naive_bottom_up;
 mod naive_top_down;
+mod rivals;
 mod sweep;
 mod top_down;
 
@@ -38,7 +40,7 @@ use moretta_papers::{data::Data, experiment::ExperimentTable};
 /// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 13] = [
+const BENCHMARKS: [Benchmark; 15] = [
     ("default", default::run),
     ("engine", engine::run),
     ("growth", growth::run),
@@ -52,6 +54,8 @@ const BENCHMARKS: [Benchmark; 13] = [
     ("bound", bound::run),
     ("genetic", genetic::run),
     ("memory", memory::run),
+    ("rivals", rivals::run),
+    ("methods", methods::run),
 ];
 
 /// Path of a file in docs/results.

@@ -10,6 +10,7 @@ use crate::{
     dialect::UnknownTable,
     error::{ErrorKind, FlowError},
     files::{OutputFile, OutputFormat},
+    hierarchy_trial::try_hierarchies,
     session::Session,
 };
 
@@ -53,7 +54,9 @@ impl Session<'_> {
             column.nested = nested;
         }
         let sets = ColumnSets::of_rows(sample.columns.len(), &sample.rows);
-        let guesses = Guesses { dialect, ..moretta_guess::guess(&facts, &sets) };
+        let mut guesses = Guesses { dialect, ..moretta_guess::guess(&facts, &sets) };
+        let draft = moretta_guess::policy_text(&guesses, &request.input);
+        try_hierarchies(&mut guesses, &draft, &sample);
         let text = moretta_guess::policy_text(&guesses, &request.input);
         if request.table.path.is_some() {
             let table =

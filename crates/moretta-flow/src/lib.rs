@@ -47,6 +47,7 @@ mod error;
 mod evaluate;
 mod files;
 mod hierarchy;
+mod hierarchy_trial;
 mod inferences;
 mod init;
 mod kept;
