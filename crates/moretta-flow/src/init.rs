@@ -10,6 +10,7 @@ use crate::{
     dialect::UnknownTable,
     error::{ErrorKind, FlowError},
     files::{OutputFile, OutputFormat},
+    input::Input,
     session::Session,
 };
 
@@ -19,8 +20,8 @@ const SAMPLE: usize = 100_000;
 /// Request of `moretta init`.
 #[derive(Debug, Clone)]
 pub struct Init {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
+    /// Table that is read.
+    pub input: Input,
     /// The policy file.
     pub output: OutputFile,
     /// The draft as a table with a line per column.
@@ -54,7 +55,7 @@ impl Session<'_> {
         }
         let sets = ColumnSets::of_rows(sample.columns.len(), &sample.rows);
         let guesses = Guesses { dialect, ..moretta_guess::guess(&facts, &sets) };
-        let text = moretta_guess::policy_text(&guesses, &request.input);
+        let text = moretta_guess::policy_text(&guesses, request.input.name());
         if request.table.path.is_some() {
             let table =
                 table_of_policy(&text).map_err(|error| FlowError::new(ErrorKind::Internal, error.to_string()))?;
