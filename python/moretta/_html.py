@@ -33,3 +33,8 @@ def figure(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return str(value)
+
+
+def picture(svg: str) -> str:
+    """An SVG file as a part of a page."""
+    return svg[svg.index("<svg") :]

@@ -1,6 +1,40 @@
 from collections.abc import Callable
 from typing import Any, final
 
+__all__ = [
+    "Document",
+    "Hierarchy",
+    "Input",
+    "Job",
+    "Made",
+    "PolicyValue",
+    "Report",
+    "Table",
+    "__version__",
+    "anonymize",
+    "apply",
+    "bound",
+    "check",
+    "check_hierarchy",
+    "command_line",
+    "compare",
+    "demo",
+    "draft",
+    "evaluate",
+    "frontier",
+    "inferences",
+    "linkage",
+    "lists",
+    "measure",
+    "policy_table",
+    "queries",
+    "risks",
+    "tree_of_policy",
+    "verify_report",
+    "write_policy",
+    "write_table",
+]
+
 __version__: str
 
 @final

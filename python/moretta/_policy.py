@@ -173,7 +173,9 @@ class Policy:
             column = tree.get("columns", {}).get(name)
             if column is None:
                 raise PolicyError(f"there is a hierarchy for `{name}`, which the policy does not declare", column=name)
-            if not isinstance(column.get("hierarchy"), str):
+            declared = column.get("hierarchy")
+            # A word such as "free" or "iotf" is no file.
+            if not (isinstance(declared, str) and any(mark in declared for mark in "./\\")):
                 column["hierarchy"] = f"{name}.csv"
         return self._changed(tree, marks, {**self._hierarchies, **hierarchies})
 

@@ -12,6 +12,7 @@ from typing import Any
 from . import _native
 from ._errors import Unsatisfiable, UsageError
 from ._frames import source
+from ._html import picture
 from ._html import table as html_table
 from ._job import ProgressOption, job, seconds
 from ._policy import Policy, write_text
@@ -160,7 +161,7 @@ class Frontier(Documented):
         return self._render("svg")
 
     def _repr_html_(self) -> str:
-        return self.to_svg()
+        return picture(self.to_svg())
 
 
 class Comparison(Documented):
@@ -231,7 +232,7 @@ class Queries(Documented):
         return self._render("svg")
 
     def _repr_html_(self) -> str:
-        return self.to_svg()
+        return picture(self.to_svg())
 
 
 class Risks(Documented):
@@ -283,7 +284,7 @@ def queries(
     count: int = 1000,
     columns: int | None = None,
     sum: str | None = None,
-    seed: int = 1,
+    seed: int = 0,
     memory: int | str | None = None,
     threads: int | None = None,
     progress: ProgressOption = None,
@@ -405,7 +406,7 @@ def compare(
     folds: int | None = None,
     hold_out: float | None = None,
     queries: int = 1000,
-    seed: int = 1,
+    seed: int = 0,
     time_limit: float | str | None = None,
     memory: int | str | None = None,
     threads: int | None = None,

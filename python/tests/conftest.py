@@ -14,8 +14,8 @@ COLUMNS = {
     "age": {"role": "quasi-identifier", "type": "number", "hierarchy": "free"},
     "sex": {"role": "quasi-identifier", "type": "category"},
     "postcode": {"role": "quasi-identifier", "type": "category", "hierarchy": {"prefix": [3, 2]}},
-    "education": {"role": "insensitive"},
-    "occupation": {"role": "insensitive"},
+    "education": "identifier",
+    "occupation": "identifier",
     "marital-status": {"role": "quasi-identifier", "type": "category"},
     "income": {"role": "insensitive"},
     "diagnosis": {"role": "sensitive", "type": "category"},
@@ -24,7 +24,7 @@ COLUMNS = {
 POLICY = {
     "privacy": {"k": 5, "l-diversity": [{"column": "diagnosis", "l": 2}]},
     "method": {"name": "mondrian"},
-    "release": {"exact": ["income"]},
+    "release": {"exact": ["income", "diagnosis"]},
     "columns": COLUMNS,
 }
 

@@ -59,7 +59,7 @@ def test_figures_are_those_of_the_command_line(
     listing = printed("inferences", original, "-p", policy_file, "--above", "0.5")
     assert without(moretta.inferences(people, policy).to_dict(), "file") == without(listing, "file")
     curve = moretta.frontier(people, policy.with_(method="bottom-up-generalization"))
-    assert curve.to_svg().startswith("<svg") and "<html" in curve.to_html() and curve.to_csv().count("\n") > 2
+    assert "<svg" in curve.to_svg() and curve._repr_html_().startswith("<svg") and "<html" in curve.to_html() and curve.to_csv().count("\n") > 2
     found_risks = moretta.risks(people, columns=["age", "sex", "postcode"])
     expected = printed("risks", original, "--columns", "age,sex,postcode")
     assert without(found_risks.to_dict(), "file") == without(expected, "file")
