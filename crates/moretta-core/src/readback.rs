@@ -26,12 +26,24 @@ use crate::{
 
 /// A written file that differs from the verified table. It must not be published.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the written file is not what was verified: {}", .0)]
+#[error("the written file is not what was verified: {0}")]
 pub struct Mismatch(Cow<'static, str>);
 
 impl Mismatch {
     fn new(what: &'static str) -> Self {
         Self(Cow::Borrowed(what))
+    }
+
+    /// Other values in a sensitive or class column.
+    fn of_column(verified: &Verified<'_>, name: &str) -> Self {
+        let policy = verified.policy();
+        let hint = if policy.input.notation() == policy.release_notation() {
+            ""
+        } else {
+            "; the release has another notation of numbers than the input, so some texts may be numbers in one of them only: \
+             declare the column's `type`"
+        };
+        Self(Cow::Owned(format!("the values of column `{}` differ{hint}", shown(name))))
     }
 }
 
@@ -45,12 +57,7 @@ pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<
     }
     for (was, is) in original.attributes().iter().zip(file.attributes()) {
         if was.values != is.values || was.spellings() != is.spellings() {
-            let what = format!(
-                "the values of column `{}` differ; if the release has another notation of numbers than the input, some texts \
-                 may be numbers in one of them only: declare the column's `type`",
-                shown(&was.name)
-            );
-            return Err(Mismatch(Cow::Owned(what)));
+            return Err(Mismatch::of_column(verified, &was.name));
         }
     }
     if released.groups() != file.tuples() {
@@ -275,7 +282,7 @@ mod tests {
         };
         assert_eq!(compared(&[("1,HIV", 2), ("1,hiv", 1), ("1,flu", 1)]), Ok(()));
         for other in [&[("1,HIV", 2), ("1,Hiv", 1), ("1,flu", 1)][..], &[("1,HIV", 3), ("1,flu", 1)]] {
-            assert_eq!(compared(other), Err(Mismatch::new("the sensitive or class values differ")));
+            assert_eq!(compared(other), Err(Mismatch::new("the values of column `s` differ")));
         }
     }
 

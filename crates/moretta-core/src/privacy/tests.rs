@@ -84,6 +84,17 @@ fn three_kinds_of_diversity() {
     assert!(margin("kind = \"recursive\"\nl = 4\nc = 9.0") < 0.0);
 }
 
+/// Searches and the lower bound on the loss leave out groups with fewer records.
+#[test]
+fn a_group_that_satisfies_the_model_has_its_least_records() {
+    let table = one_column(
+        "[[privacy.l-diversity]]\ncolumn = \"s\"\nkind = \"entropy\"\nl = 2.0000000001\n",
+        &[("1,flu", 1), ("1,cold", 1)],
+    );
+    assert!(table.margin(&table.members(|_| true)) >= 0.0);
+    assert_eq!(table.models[0].min_records(), 2);
+}
+
 #[test]
 fn equal_is_not_enough_for_many_records_either() {
     let many = 1 << 40;

@@ -127,7 +127,7 @@ mod tests {
         for bare in ["a b", "", " ", "a;b", "a#", "O'Brien"] {
             assert_eq!(written(bare, false), bare);
         }
-        for odd in ["[24, 32]", "a\nb", "a\rb", "\r", "#1", " #1", "'x", " 'x"] {
+        for odd in ["[24, 32]", "a\nb", "a\rb", "\r", "#1", " #1", "'x", " 'x", "\u{feff}x"] {
             assert_eq!(written(odd, false), format!("\"{odd}\""));
         }
         assert_eq!(written("a\"b", false), "\"a\"\"b\"");
@@ -161,6 +161,7 @@ mod tests {
             assert!(may(b"#a,b\n") && may(b"a,#b\n") && may(b"a,b\n#c,d\n") && may(b"a,b\r\n \t#c,d\n"));
             assert_eq!(may(b"O'Brien,'b\n"), quote != b'\'');
             assert_eq!(may(b"a,\"b\n"), quote != b'"');
+            assert!(may("a,b\n\u{feff}c,d\n".as_bytes()));
         }
     }
 }

@@ -241,7 +241,7 @@ pub enum LinkageError {
     /// The copied columns differ.
     #[error(
         "its sensitive, class and insensitive columns do not have the same values equally often; only releases of the \
-         same records can be linked"
+         same records can be linked, and [release] of the policy must say how both are written (`decimal`)"
     )]
     OtherRecords {
         /// Index of the release.

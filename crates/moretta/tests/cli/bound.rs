@@ -73,6 +73,17 @@ fn a_wrong_release_or_policy_is_refused() {
     folder.write("other.csv", "age,sex,zip,diagnosis\n34,f,53711,flu\n");
     let run = folder.run(&["bound", "people.csv", "-p", "policy.toml", "--released", "other.csv"]);
     assert!(run.code == 2 && run.stderr.contains("this is not a release of that file"), "{}", run.stderr);
+    // The original values lose nothing.
+    let rows = folder.read("people.csv");
+    let kept: String = rows.lines().filter_map(|row| row.split_once(',')).map(|(_, row)| format!("{row}\n")).collect();
+    folder.write("original.csv", kept);
+    let said = folder.ok(&["bound", "people.csv", "-p", "policy.toml", "--released", "original.csv"]);
+    assert!(
+        said.contains("the release loses less, so it does not satisfy the policy") && !said.contains("gap"),
+        "{said}"
+    );
+    let run = folder.run(&["bound", "-", "-p", "policy.toml", "--released", "-"]);
+    assert!(run.code == 2 && run.stderr.contains("`-` is named twice"), "{}", run.stderr);
     let run = folder.run(&["bound", "people.csv", "-p", "policy.toml", "--time-limit", "soon"]);
     assert_eq!(run.code, 2, "{}", run.stdout);
 }

@@ -121,7 +121,8 @@ fn every_encoding_has_the_same_release_in_its_own_bytes() {
 #[test]
 fn utf8_with_another_encoding_declared_is_noted() {
     let folder = folder("people.csv", PEOPLE, "[input]\nencoding = \"windows-1252\"\n");
-    folder.write("town.csv", latin(&TOWNS.replace('ö', "Ã¶").replace('ç', "Ã§").replace('ô', "Ã´")));
+    // As text in UTF-8, it is read so whatever `encoding` says, and has the values that the people are read with.
+    folder.write("town.csv", TOWNS.replace('ö', "Ã¶").replace('ç', "Ã§"));
     let run = folder.run(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(
