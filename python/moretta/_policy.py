@@ -128,8 +128,15 @@ class Policy:
         """Confirms every guess as it is, after it was reviewed."""
         return self._changed(self.to_dict(), {})
 
-    def with_(self, *, k: int | None = None, method: str | Mapping[str, Any] | None = None, **sections: Any) -> Policy:
-        """Sets k, the method, or whole sections: ``with_(k=10, release={"order": "input"})``.
+    def with_(
+        self,
+        *,
+        k: int | None = None,
+        max_suppressed: float | None = None,
+        method: str | Mapping[str, Any] | None = None,
+        **sections: Any,
+    ) -> Policy:
+        """Sets k, the share of records that may be suppressed, the method, or whole sections: ``with_(k=10, release={"order": "input"})``.
 
         ``columns`` adds or replaces columns; other sections are ``privacy``, ``measure``, ``input`` and ``release``.
         ``None`` removes a section. ``hierarchies`` gives hierarchies by column.
@@ -154,6 +161,8 @@ class Policy:
         if k is not None:
             tree.setdefault("privacy", {})["k"] = k
             marks.pop("privacy.k", None)
+        if max_suppressed is not None:
+            tree.setdefault("privacy", {})["max-suppressed"] = max_suppressed
         if method is not None:
             tree["method"] = {"name": method} if isinstance(method, str) else _plain(method)
         return self._changed(tree, marks, hierarchies)

@@ -97,6 +97,7 @@ def test_reports(people: Any, policy: moretta.Policy, tmp_path: Path) -> None:
     with pytest.raises(moretta.UsageError):
         report.save(tmp_path / "report.txt")
     moretta.anonymize_file(people, tmp_path / "out.csv", policy, reports=[tmp_path / "file.html"], seed=5)
+    assert "from a table in memory" in report.to_html() and "<caption>Files" not in report.to_html()
     assert moretta.verify_report(tmp_path / "file.html", tmp_path / "out.csv")
     other = moretta.anonymize_file(people, tmp_path / "other.csv", policy, seed=6)
     assert other.groups > 0 and not moretta.verify_report(tmp_path / "file.html", tmp_path / "other.csv")
