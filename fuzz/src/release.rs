@@ -131,7 +131,8 @@ fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: 
     let guarded = [Role::QuasiIdentifier, Role::Sensitive, Role::Class];
     let engine = session.open(&input, &policy.input).map_err(|error| format!("no input\n{}", error.message))?;
     let mut columns = Vec::new();
-    for column in policy.columns.iter().filter(|column| guarded.contains(&column.role)) {
+    let dropped = [Role::Identifier, Role::Person, Role::Household];
+    for column in policy.columns.iter().filter(|column| !dropped.contains(&column.role)) {
         let Ok(counts) = engine.count(std::slice::from_ref(&column.name), &NoObserver) else { continue };
         let text = |row: usize| -> String { counts.columns[0].values[counts.row(row)[0] as usize].to_string() };
         let cells: Vec<(String, u64)> = (0..counts.rows()).map(|row| (text(row), counts.counts[row])).collect();
@@ -146,7 +147,7 @@ fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: 
         }
         frequent.extend(nodes.into_iter().filter(|(_, records)| *records >= floor).map(|(node, _)| node));
     }
-    for (column, cells) in &columns {
+    for (column, cells) in columns.iter().filter(|(column, _)| guarded.contains(&column.role)) {
         let cells: Vec<(&str, u64)> = cells.iter().map(|(cell, records)| (cell.as_str(), *records)).collect();
         let inner = loaded.hierarchies.get(&column.name).map(inner_nodes).unwrap_or_default();
         let mut rare = rare(&cells, floor);
