@@ -37,7 +37,7 @@ impl PolicyValue {
 }
 
 impl PolicyValue {
-    pub(crate) fn source(&self, _py: Python<'_>) -> PolicySource {
+    pub(crate) fn source(&self) -> PolicySource {
         PolicySource::Value(self.0.clone())
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn anonymize(
         bound: search.bound,
         recoding: true,
     };
-    let (data, policy, recoding) = (data.take(), policy.source(py), arguments.recoding);
+    let (data, policy, recoding) = (data.take(), policy.source(), arguments.recoding);
     let earlier: Vec<_> = search.earlier.iter().map(|release| release.get().take()).collect();
     let warn = search.warn_if_linkable;
     let (report, recoding) = run(py, job, makes, move |session, observer| {

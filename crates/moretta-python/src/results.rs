@@ -60,7 +60,7 @@ impl Document {
 /// Verdicts of all models on a release, as JSON.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, job: &Job, released: &Input, policy: &PolicyValue) -> PyResult<String> {
-    let (released, policy) = (released.take(), policy.source(py));
+    let (released, policy) = (released.take(), policy.source());
     run(py, job, Makes::Nothing, move |session, observer| {
         let checked = session.check(&Check { released: released.read(observer)?, policy })?;
         Ok(moretta::json::check(&checked))
@@ -76,7 +76,7 @@ pub(crate) fn measure(
     released: &Input,
     policy: &PolicyValue,
 ) -> PyResult<String> {
-    let (original, released, policy) = (original.take(), released.take(), policy.source(py));
+    let (original, released, policy) = (original.take(), released.take(), policy.source());
     run(py, job, Makes::Nothing, move |session, observer| {
         let (original, released) = (original.read(observer)?, released.read(observer)?);
         Ok(moretta::json::measured(&session.measure(&Measure { original, released, policy })?))
@@ -104,7 +104,7 @@ pub(crate) fn queries(
     policy: &PolicyValue,
     arguments: QueryArguments,
 ) -> PyResult<Document> {
-    let (original, released, policy) = (original.take(), released.take(), policy.source(py));
+    let (original, released, policy) = (original.take(), released.take(), policy.source());
     let QueryArguments { queries, count, columns, sum, seed } = arguments;
     run(py, job, Makes::Nothing, move |session, observer| {
         let (original, released) = (original.read(observer)?, released.read(observer)?);
@@ -128,7 +128,7 @@ pub(crate) fn inferences(
     if !(0.0..1.0).contains(&above) {
         return Err(PyValueError::new_err("above must be a share from 0 to below 1"));
     }
-    let (data, policy) = (data.take(), policy.source(py));
+    let (data, policy) = (data.take(), policy.source());
     run(py, job, Makes::Nothing, move |session, observer| {
         let (input, output) = (data.read(observer)?, OutputFile::default());
         let listing = session.inferences(&Inferences { input, policy, above, max_listed, output })?;
@@ -139,7 +139,7 @@ pub(crate) fn inferences(
 /// Finds the trade-off between privacy and loss.
 #[pyfunction]
 pub(crate) fn frontier(py: Python<'_>, job: &Job, data: &Input, policy: &PolicyValue, seed: u64) -> PyResult<Document> {
-    let (data, policy) = (data.take(), policy.source(py));
+    let (data, policy) = (data.take(), policy.source());
     run(py, job, Makes::Nothing, move |session, observer| {
         let (input, output) = (data.read(observer)?, OutputFile::default());
         let found = session.find_trade_off(&FindTradeOff { input, policy, seed, output })?;
@@ -171,7 +171,7 @@ pub(crate) fn linkage(
     original: Option<&Input>,
 ) -> PyResult<String> {
     let releases: Vec<_> = releases.iter().map(|release| release.get().take()).collect();
-    let (policy, original) = (policy.source(py), original.map(Input::take));
+    let (policy, original) = (policy.source(), original.map(Input::take));
     run(py, job, Makes::Nothing, move |session, observer| {
         let releases = releases.into_iter().map(|release| release.read(observer)).collect::<Result<_, _>>()?;
         let original = original.map(|original| original.read(observer)).transpose()?;
@@ -190,7 +190,7 @@ pub(crate) fn bound(
     released: Option<&Input>,
     limit: Option<&str>,
 ) -> PyResult<String> {
-    let (data, policy, released) = (data.take(), policy.source(py), released.map(Input::take));
+    let (data, policy, released) = (data.take(), policy.source(), released.map(Input::take));
     let time_limit = time_limit(limit)?;
     run(py, job, Makes::Nothing, move |session, observer| {
         let input = data.read(observer)?;
@@ -229,7 +229,7 @@ pub(crate) fn evaluate(
     seed: Option<u64>,
     arguments: TestArguments,
 ) -> PyResult<String> {
-    let (data, policy, split_options) = (data.take(), policy.source(py), arguments.split_options()?);
+    let (data, policy, split_options) = (data.take(), policy.source(), arguments.split_options()?);
     let time_limit = time_limit(arguments.time_limit.as_deref())?;
     let test = arguments.test.map(|test| test.get().take());
     run(py, job, Makes::Nothing, move |session, observer| {
@@ -262,7 +262,7 @@ pub(crate) fn compare(
 ) -> PyResult<Document> {
     let CompareArguments { methods, k, queries, seed } = arguments;
     let (split_options, time_limit) = (tests.split_options()?, time_limit(tests.time_limit.as_deref())?);
-    let (data, policy, test) = (data.take(), policy.source(py), tests.test.map(|test| test.get().take()));
+    let (data, policy, test) = (data.take(), policy.source(), tests.test.map(|test| test.get().take()));
     run(py, job, Makes::Nothing, move |session, observer| {
         let input = data.read(observer)?;
         let test = test.map(|test| test.read(observer)).transpose()?;
