@@ -129,9 +129,12 @@ impl Taken {
     }
 }
 
+/// Texts of hierarchies by column.
+type Texts = Vec<(String, String)>;
+
 /// Synthetic people, a policy for them, and the texts of its hierarchies by column.
 #[pyfunction]
-pub(crate) fn demo(py: Python<'_>, people: u64, seed: u64) -> PyResult<(Table, String, Vec<(String, String)>)> {
+pub(crate) fn demo(py: Python<'_>, people: u64, seed: u64) -> PyResult<(Table, String, Texts)> {
     let table = py.detach(|| {
         let population = People::new(seed);
         let everyone: Vec<Person> = (0..people).map(|index| population.person(index)).collect();

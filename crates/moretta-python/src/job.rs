@@ -153,10 +153,10 @@ pub(crate) fn run<T: Send + 'static>(
         to_python(py, &FlowError::new(ErrorKind::Usage, format!("the system starts no thread: {error}")))
     })?;
     let waiting = Waiting { job, received: Mutex::new(received), progress };
-    waiting.wait(py).or_else(|raised| {
+    waiting.wait(py).map_err(|raised| {
         stop.store(true, Ordering::Relaxed);
         waiting.wait_for_end(py, makes);
-        Err(raised)
+        raised
     })
 }
 
