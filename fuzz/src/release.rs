@@ -113,7 +113,7 @@ fn checked(session: &Session<'_>, loaded: &LoadedPolicy, released: &Path) -> Res
     if loaded.policy.person().is_some() {
         return Ok(());
     }
-    let released = session.open_release(&released.display().to_string(), &loaded.policy);
+    let released = session.open_release(&released.display().to_string().into(), &loaded.policy);
     match released.and_then(|released| session.check_records(&released, loaded)) {
         Ok(checked) if checked.holds() => Ok(()),
         Ok(checked) => Err(format!("check finds that a release violates its policy\n{:?}", checked.judgements)),
@@ -126,7 +126,7 @@ fn checked(session: &Session<'_>, loaded: &LoadedPolicy, released: &Path) -> Res
 fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: &str) -> Result<(), Violation> {
     let policy = &loaded.policy;
     let named = serde_json::to_string(policy).unwrap_or_default().to_lowercase();
-    let input = input.display().to_string();
+    let input = input.display().to_string().into();
     let floor = policy.privacy.k().unwrap_or(0).max(MIN_RECORDS);
     let guarded = [Role::QuasiIdentifier, Role::Sensitive, Role::Class];
     let engine = session.open(&input, &policy.input).map_err(|error| format!("no input\n{}", error.message))?;

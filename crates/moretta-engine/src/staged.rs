@@ -15,7 +15,7 @@ use crate::{
     target::Pending,
 };
 
-/// Release in a temporary file beside its target. Dropping it removes the file.
+/// Release in a temporary file beside its target, or in memory. Dropping it removes it.
 #[derive(Debug)]
 pub struct StagedFile {
     pub(crate) records: u64,
@@ -52,6 +52,9 @@ impl Staged for StagedFile {
     }
 
     fn file(&self, observer: &dyn Observer) -> Result<Option<ReleaseFile>, EngineFault> {
+        if self.pending.is_in_memory() {
+            return Ok(None);
+        }
         let file = self.pending.target().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let sha256 = sha256_of(self.pending.file(), self.bytes, self.path(), observer)?;
         Ok(Some(ReleaseFile { file, bytes: self.bytes, sha256 }))
