@@ -9,6 +9,7 @@ mod default;
 mod duckdb;
 mod engine;
 mod genetic;
+mod growth;
 mod hierarchies;
 mod k_member;
 mod local_recoding;
@@ -37,9 +38,10 @@ use moretta_papers::{data::Data, experiment::ExperimentTable};
 /// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 12] = [
+const BENCHMARKS: [Benchmark; 13] = [
     ("default", default::run),
     ("engine", engine::run),
+    ("growth", growth::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),
     ("top-down", top_down::run),

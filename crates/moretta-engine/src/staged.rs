@@ -1,6 +1,6 @@
 //! [`StagedFile`]: a written release that waits to be read back before it gets its name.
 
-use std::path::Path;
+use std::{io, panic::resume_unwind, path::Path, thread::JoinHandle};
 
 use moretta_core::{
     engine::{EngineFault, ReadBackProof, Records, ReleaseFile, Staged},
@@ -10,6 +10,7 @@ use moretta_core::{
 use crate::{
     csv::CsvOptions,
     digest::sha256_of,
+    error::EngineError,
     local::{EngineOptions, LocalEngine},
     target::Pending,
 };
@@ -23,6 +24,8 @@ pub struct StagedFile {
     pub(crate) csv: CsvOptions,
     pub(crate) options: EngineOptions,
     pub(crate) pending: Pending,
+    /// Flushes the file to disk, while it is read back.
+    pub(crate) sync: JoinHandle<io::Result<()>>,
 }
 
 impl StagedFile {
@@ -58,6 +61,8 @@ impl Staged for StagedFile {
     }
 
     fn publish(self, _: ReadBackProof) -> Result<(), EngineFault> {
+        let synced = self.sync.join().unwrap_or_else(|panic| resume_unwind(panic));
+        synced.map_err(EngineError::io(self.pending.path(), "sync"))?;
         Ok(self.pending.persist()?)
     }
 }

@@ -12,7 +12,8 @@ use std::{
     fs::{File, Permissions},
     io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, RwLock, RwLockReadGuard},
+    sync::{Mutex, RwLock, RwLockReadGuard, mpsc::SyncSender},
+    thread::JoinHandle,
 };
 
 use moretta_core::observer::Observer;
@@ -301,8 +302,44 @@ impl Pending {
     }
 
     /// Flushes content and metadata to disk.
-    pub(crate) fn sync(&self) -> Result<(), EngineError> {
+    fn sync(&self) -> Result<(), EngineError> {
         self.file().sync_all().map_err(EngineError::io(self.path(), "sync"))
+    }
+
+    /// Flushes the file to disk while it is written and read back.
+    pub(crate) fn sync_in_background(&self) -> Result<BackgroundSync, EngineError> {
+        let start = || BackgroundSync::start(self.file().try_clone()?);
+        start().map_err(EngineError::io(self.path(), "sync"))
+    }
+}
+
+/// Flushes a file to disk on a thread of its own, which nearly always waits for the disk.
+#[derive(Debug)]
+pub(crate) struct BackgroundSync {
+    requests: SyncSender<()>,
+    thread: JoinHandle<std::io::Result<()>>,
+}
+
+impl BackgroundSync {
+    fn start(file: File) -> std::io::Result<Self> {
+        let (requests, received) = std::sync::mpsc::sync_channel(1);
+        let flush = move || {
+            received.into_iter().try_for_each(|()| file.sync_data())?;
+            file.sync_all()
+        };
+        let thread = std::thread::Builder::new().name("sync".to_owned()).spawn(flush)?;
+        Ok(Self { requests, thread })
+    }
+
+    /// Begins to flush what was written so far.
+    pub(crate) fn flush(&self) {
+        // A request that waits already will flush these bytes, too. A thread that failed says so at the end.
+        let _ = self.requests.try_send(());
+    }
+
+    /// Begins to flush the complete file.
+    pub(crate) fn complete(self) -> JoinHandle<std::io::Result<()>> {
+        self.thread
     }
 }
 

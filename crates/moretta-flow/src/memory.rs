@@ -122,7 +122,8 @@ impl Estimate<'_> {
         let reading = options.count_bytes(&rows, records);
         // Persons of all records as one group: pairs of a value and a person, and sets of both.
         let counting = if profile.persons().is_some() { 40 * profile.variants() as u64 } else { 0 };
-        let building = table + 36 * rows.rows + 16 * rows.values;
+        // Sorting, then the parts of the profile that the threads make.
+        let building = table + (36 * rows.rows).max(profile_bytes + 8 * rows.rows) + 16 * rows.values;
         let searching = table + search.peak + repeated + counting;
         let verifying = table + release.recoding + release.verify + counting;
         let measuring = table + release.recoding + release.released + release.verify + profile_bytes;

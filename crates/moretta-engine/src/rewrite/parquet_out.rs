@@ -270,7 +270,7 @@ fn write_as(format: Format, job: &Job<'_>, observer: &dyn Observer) -> Result<u6
             records
         }
         RecordOrder::Shuffled => {
-            let spill = job.spill();
+            let spill = job.spill(job.options.bucket_bytes);
             let first = PhaseObserver { observer, phase: 0 };
             let shuffle = ParquetShuffle::new(job, &batch_builder);
             let state = || (SortKeys::new(job.seed, job.sort_key_stream), spill.writer());

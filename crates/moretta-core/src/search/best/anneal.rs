@@ -25,7 +25,7 @@ use super::{
 use crate::search::rng::SearchRng;
 
 /// Shares of the work of each kind of step if no column has a hierarchy: there covers find less than the others.
-pub(super) const EXCHANGES: [f64; KINDS] = [0.4, 0.25, 0.35, 0.0];
+pub(super) const EXCHANGES: [f64; KINDS] = [0.4, 0.4, 0.2, 0.0];
 /// The same if some columns have a hierarchy.
 pub(super) const MIXED: [f64; KINDS] = [0.2, 0.1, 0.2, 0.5];
 /// The same if all columns have one.
@@ -34,7 +34,7 @@ pub(super) const COVERS: [f64; KINDS] = [0.05, 0.05, 0.05, 0.85];
 pub(super) const KINDS: usize = 4;
 
 /// Maximum partners of an exchange that are compared; of a larger group every n-th record.
-const MAX_PARTNERS: usize = 24;
+pub(super) const MAX_PARTNERS: usize = 24;
 
 /// Work between two calls of the observer.
 const CHECK_EVERY: u64 = 1 << 20;
@@ -58,6 +58,9 @@ impl Schedule {
         self.start * (self.end / self.start).powf(share.min(1.0))
     }
 }
+
+/// Gets the work done since its last call, returns whether to go on.
+pub(super) type GoOn<'a> = dyn Fn(u64) -> bool + Sync + 'a;
 
 /// Annealing in one region.
 pub(super) struct Annealer<'a> {
@@ -83,12 +86,7 @@ impl<'a> Annealer<'a> {
     }
 
     /// Anneals until the budget is used or `go_on` returns false. `go_on` gets the work done since its last call.
-    pub(super) fn run(
-        &mut self,
-        schedule: &Schedule,
-        index: &SortedItems,
-        go_on: &dyn Fn(u64) -> bool,
-    ) -> [Steps; KINDS] {
+    pub(super) fn run(&mut self, schedule: &Schedule, index: &SortedItems, go_on: &GoOn<'_>) -> [Steps; KINDS] {
         let shares = &schedule.shares;
         let mut steps = [Steps::default(); KINDS];
         if self.items.is_empty() || self.state.total() <= 0.0 {
@@ -170,7 +168,7 @@ impl<'a> Annealer<'a> {
         let limit = self.accepted_growth();
         let moved = self.state.move_change(item, to, &mut self.buffers);
         let skip = self.state.members(to).len().div_ceil(MAX_PARTNERS);
-        let exchanged = self.state.best_exchange(item, to, &mut self.buffers, skip);
+        let exchanged = self.state.best_exchange(item, to, &mut self.buffers, (skip, limit));
         let fetched = self.state.move_change(near, from, &mut self.buffers);
         let best_exchange = exchanged.map_or(f32::INFINITY, |(change, _)| change);
         let (moved, fetched) = (moved.unwrap_or(f32::INFINITY), fetched.unwrap_or(f32::INFINITY));

@@ -1,56 +1,37 @@
 //! The step that covers the records of scattered groups by new boxes: large neighborhood search.
 //!
 //! ```text
-//! 1. box         a random record's box is raised column by column (a node is replaced by its parent) until it holds a few
-//!                times k records; the groups that own these records are dissolved: records that could share a group, but
-//!                are scattered
+//! 1. dissolve    scattered groups (scattered.rs)
 //! 2. candidates  boxes grown from random records of the pool, always in the column that covers most further records
 //!                per loss, until they hold k; and the boxes of the dissolved groups
 //! 3. cover       candidates are opened by increasing loss (with noise) while they hold k uncovered records; each other
 //!                record joins the group whose loss grows least, and records move to cheaper boxes that contain them
 //! ```
 //!
-//! Which groups are dissolved decides most. With free numbers a box is raised to the next value instead of a parent.
-//!
 //! Reference: Shaw, "Using constraint programming and local search methods to solve vehicle routing problems" (1998), on
 //! lower-bounded facility location. Cost: O(candidates x columns x pool / 64) per step.
 
-use std::{collections::HashSet, rc::Rc};
+use std::rc::Rc;
 
 use super::{
     anneal::Annealer,
     index::SortedItems,
     pool::{Pool, WiderRange},
     rebuild::CountedBox,
-    state::NONE,
+    scattered::{EPSILON, Scattered},
+    space::{is_inside, widen},
 };
 
-/// Maximum groups that are dissolved.
-const MAX_GROUPS: usize = 12;
-/// Maximum records of the box whose owners are dissolved, as a multiple of the minimum of a group.
-const MAX_BOX: u64 = 4;
-/// Maximum items of the dissolved groups, and the same as a multiple of the minimum of a group.
-const MAX_POOL: usize = 1600;
-const MAX_POOL_GROUPS: usize = 20;
-const MIN_POOL: usize = 100;
 /// Boxes that are grown.
 const CANDIDATES: usize = 32;
 /// Attempts per step; the best one is used.
 const COVERS: usize = 3;
-/// Added to the loss increase of a raised column: one that loses nothing is the best, but its gain is finite.
-const EPSILON: f32 = 1e-4;
 
 /// A box over the pool.
 struct Candidate {
     /// Bit i: whether pool item i is inside.
     mask: Vec<u64>,
     loss: f32,
-}
-
-/// Groups to dissolve, and those that give some items.
-struct Scattered {
-    dissolved: Vec<u32>,
-    donors: Vec<(u32, Vec<u32>)>,
 }
 
 /// A column of a box that grows.
@@ -100,98 +81,6 @@ impl Annealer<'_> {
         false
     }
 
-    /// Groups that own the records of a random box: those with records to spare give the ones in the box, the others are
-    /// dissolved, unless they lose nothing. `None` if nothing would be dissolved beside one group.
-    fn scattered_groups(&mut self, index: &SortedItems) -> Option<Scattered> {
-        let space = self.space();
-        let seed = self.random_item()?;
-        let (mut low, mut high) = (space.at(seed).to_vec(), space.at(seed).to_vec());
-        let min_records = self.state.min_records() as usize;
-        let wanted = min_records + 1 + self.rng.below((MAX_BOX as usize - 1) * min_records + 1);
-        let mut found = Vec::new();
-        let mut inside = Vec::new();
-        let mut raises = 0;
-        loop {
-            self.state.work += index.inside(space, (&low, &high), 4 * wanted, &mut inside);
-            // Binary searches in every column, and its next range.
-            self.state.work += 24 * low.len() as u64;
-            inside.retain(|&item| self.state.group_of(item) != NONE);
-            if inside.len() > 2 * wanted && !found.is_empty() {
-                break;
-            }
-            std::mem::swap(&mut found, &mut inside);
-            if found.len() >= wanted || raises > 64 {
-                break;
-            }
-            // The column that loses least, with noise: each is raised with a probability that falls with its loss.
-            let mut best: Option<(f32, usize, (f32, f32))> = None;
-            for column in (0..low.len()).filter(|&column| !space.losses.is_padding(column)) {
-                let Some(range) = self.raised(index, column, (low[column], high[column])) else { continue };
-                let increase = space.losses.of_column(column, range.0, range.1)
-                    - space.losses.of_column(column, low[column], high[column]);
-                let noise = -(1.0 - self.rng.unit()).ln() as f32;
-                let cost = (increase + EPSILON) * noise;
-                if best.is_none_or(|(known, _, _)| cost < known) {
-                    best = Some((cost, column, range));
-                }
-            }
-            let Some((_, column, range)) = best else { break };
-            (low[column], high[column]) = range;
-            raises += 1;
-        }
-        let max_pool = (MAX_POOL_GROUPS * min_records).clamp(MIN_POOL, MAX_POOL);
-        let mut scattered = Scattered { dissolved: vec![self.state.group_of(seed)], donors: Vec::new() };
-        let mut pool = self.state.members(scattered.dissolved[0]).len();
-        // From a random record on, so that not always the first groups are taken if they are too many.
-        let start = self.rng.below(found.len().max(1));
-        let mut judged: HashSet<u32> = scattered.dissolved.iter().copied().collect();
-        for &item in found[start..].iter().chain(&found[..start]) {
-            let group = self.state.group_of(item);
-            if scattered.dissolved.len() + scattered.donors.len() >= MAX_GROUPS {
-                break;
-            }
-            if !judged.insert(group) {
-                continue;
-            }
-            self.state.work += found.len() as u64 / 4;
-            let inside: Vec<u32> = found.iter().copied().filter(|&item| self.state.group_of(item) == group).collect();
-            let given = self.spared(group, inside);
-            if !given.is_empty() && pool + given.len() <= max_pool {
-                pool += given.len();
-                scattered.donors.push((group, given));
-            } else if self.state.loss(group) > 0.0 && pool + self.state.members(group).len() <= max_pool {
-                pool += self.state.members(group).len();
-                scattered.dissolved.push(group);
-            }
-        }
-        (scattered.dissolved.len() + scattered.donors.len() > 1).then_some(scattered)
-    }
-
-    /// Those of some items of a group that it can give away; none if it loses something and cannot give all of them.
-    fn spared(&self, group: u32, inside: Vec<u32>) -> Vec<u32> {
-        let mut spare = self.state.records(group).saturating_sub(self.state.min_records());
-        let count = inside.len();
-        let fits = |item: &u32| {
-            let records = self.state.space.records(*item);
-            let fits = records <= spare;
-            spare -= if fits { records } else { 0 };
-            fits
-        };
-        let given: Vec<u32> = inside.into_iter().filter(fits).collect();
-        let all = given.len() == count;
-        if self.state.loss(group) <= 0.0 || all { given } else { Vec::new() }
-    }
-
-    /// The next wider range of a column: that of the parent node, or some further values at one end.
-    fn raised(&mut self, index: &SortedItems, column: usize, (low, high): (f32, f32)) -> Option<(f32, f32)> {
-        let space = self.space();
-        if space.losses.has_tree(column) {
-            return space.losses.parent(column, low, high);
-        }
-        let count = index.count(column, low, high);
-        index.wider(column, (low, high), (count / 4).max(1), self.rng.below(2) == 0)
-    }
-
     fn candidates(&mut self, pool: &mut Pool, old: &[Vec<u32>]) -> Vec<Candidate> {
         let space = self.space();
         let width = space.losses.width();
@@ -201,10 +90,7 @@ impl Annealer<'_> {
             let (low, high) = self.bounds_of(members);
             let mut mask = vec![0u64; pool.words];
             for (bit, &item) in pool.items.iter().enumerate() {
-                let mut bounds = low.iter().zip(&high);
-                let inside =
-                    space.at(item).iter().all(|value| bounds.next().is_some_and(|(l, h)| l <= value && value <= h));
-                mask[bit / 64] |= u64::from(inside) << (bit % 64);
+                mask[bit / 64] |= u64::from(is_inside((&low, &high), space.at(item))) << (bit % 64);
             }
             candidates.push(Candidate { mask, loss: space.losses.of(&low, &high) });
         }
@@ -357,10 +243,7 @@ impl Annealer<'_> {
             let (number, _) = growths.min_by(|a, b| a.1.total_cmp(&b.1))?;
             self.state.work += (2 * space.losses.width() * boxes.len()) as u64;
             let (low, high, records) = &mut boxes[number];
-            for (column, &value) in at.iter().enumerate() {
-                low[column] = if value < low[column] { value } else { low[column] };
-                high[column] = if value > high[column] { value } else { high[column] };
-            }
+            widen(low, high, at);
             *records += space.records(item);
             groups[number].push(item);
         }
@@ -398,12 +281,7 @@ impl Annealer<'_> {
         let space = self.space();
         let width = space.losses.width();
         let (mut low, mut high) = (vec![f32::INFINITY; width], vec![f32::NEG_INFINITY; width]);
-        for &item in items {
-            for (column, &value) in space.at(item).iter().enumerate() {
-                low[column] = if value < low[column] { value } else { low[column] };
-                high[column] = if value > high[column] { value } else { high[column] };
-            }
-        }
+        items.iter().for_each(|&item| widen(&mut low, &mut high, space.at(item)));
         self.state.work += (width * items.len()) as u64 / 2;
         (low, high)
     }

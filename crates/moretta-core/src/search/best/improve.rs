@@ -9,16 +9,20 @@
 //! A step never leaves its region, so regions need no locks, and the result does not depend on the number of threads:
 //! the number of regions depends on the block only. The next round has other borders.
 //!
-//! The best groups after any round are kept; the start is one of them, so the result never loses more.
+//! The best groups after any round are kept; the start is one of them, so the result never loses more. A block with few
+//! regions is improved several times at once, with other random numbers (*chains*), and the best result counts: in a small
+//! table, results differ by some percent.
 
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::{
-    anneal::{Annealer, COVERS, EXCHANGES, MIXED, Schedule},
+    anneal::{Annealer, COVERS, EXCHANGES, GoOn, MIXED, Schedule},
+    grow::grow,
     index::SortedItems,
     neighbors::Neighbors,
     space::{BoxLoss, Groups, Space},
+    starts,
     state::State,
 };
 use crate::{
@@ -52,17 +56,31 @@ pub(super) struct Plan {
     pub end: f64,
 }
 
+impl Plan {
+    /// Progress that the starting methods are worth: a guess.
+    pub(super) fn starts(&self) -> u64 {
+        self.work / 4
+    }
+
+    /// Progress of a whole search.
+    pub(super) fn steps(&self) -> u64 {
+        self.work + self.starts()
+    }
+}
+
 /// Progress of a search with a known budget: the share that is used, and whether to go on.
 pub(super) struct Progress<'a> {
     observer: &'a dyn Observer,
     done: AtomicU64,
     of: u64,
     is_stopped: AtomicBool,
+    is_of_part: AtomicBool,
 }
 
 impl<'a> Progress<'a> {
     pub(super) fn new(observer: &'a dyn Observer, of: u64) -> Self {
-        Self { observer, done: AtomicU64::new(0), of, is_stopped: AtomicBool::new(false) }
+        let (done, is_stopped, is_of_part) = (AtomicU64::new(0), AtomicBool::new(false), AtomicBool::new(false));
+        Self { observer, done, of, is_stopped, is_of_part }
     }
 
     /// Adds work that was done. Returns whether to go on.
@@ -75,9 +93,16 @@ impl<'a> Progress<'a> {
         !self.is_stopped.load(Relaxed)
     }
 
-    /// Reports a loss per record, if it is that of the whole table.
+    /// Reports a loss per record, unless the search is one on a part of the records.
     pub(super) fn best(&self, value: f64) {
-        self.observer.best(value);
+        if !self.is_of_part.load(Relaxed) {
+            self.observer.best(value);
+        }
+    }
+
+    /// The search goes on with a part of the records.
+    pub(super) fn goes_on_with_part(&self) {
+        self.is_of_part.store(true, Relaxed);
     }
 
     pub(super) fn stop(&self) -> Option<Stop> {
@@ -161,31 +186,72 @@ impl Improver<'_> {
         let index = SortedItems::new(&space);
         self.progress.add(neighbors.work.min(schedule.work));
         let work = schedule.work.saturating_sub(neighbors.work);
+        let schedule = Schedule { work, ..*schedule };
+        // A block of few regions is improved several times, so that there is as much to do at once.
+        let chains = MAX_REGIONS / self.number_of_regions(&space);
         let start_loss = self.loss(&space, &start);
-        let (mut best, mut best_loss): (Option<Groups>, f64) = (None, start_loss);
-        let mut groups = start;
-        let work = work / ROUNDS;
+        let grown = self.grown(&space, &neighbors, seed).filter(|(_, loss)| *loss < start_loss);
+        let (start, start_loss) = grown.clone().unwrap_or((start, start_loss));
+        let context = (&space, &neighbors, &index);
+        let chain = |number: u64| {
+            let best = |loss: f64| {
+                if is_whole && chains == 1 {
+                    self.progress.best(loss / self.task.profile.records() as f64);
+                }
+            };
+            let go_on = |work: u64| self.progress.add(work / chains as u64);
+            self.chain(context, (start.clone(), start_loss), &schedule, hash_seed(seed, number << 32), (&go_on, &best))
+        };
+        let results: Vec<Option<(Groups, f64)>> = (0..chains as u64).into_par_iter().map(chain).collect();
+        let best = results.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1)).or(grown);
+        match best {
+            None => clusters,
+            Some((groups, loss)) => {
+                if is_whole {
+                    self.progress.best(loss / self.task.profile.records() as f64);
+                }
+                groups.iter().map(|items| self.cluster(&space, items)).collect()
+            }
+        }
+    }
+
+    /// Groups of a block that is too large for k-member, and their loss.
+    fn grown(&self, space: &Space<'_>, neighbors: &Neighbors, seed: u64) -> Option<(Groups, f64)> {
+        if starts::is_clustered(self.task.profile) {
+            return None;
+        }
+        let groups = grow(space, neighbors, self.requirements, &mut SearchRng::new(seed, 1))?;
+        let loss = self.loss(space, &groups);
+        Some((groups, loss))
+    }
+
+    /// Anneals groups with one random seed. Returns the best groups after any round and their loss, if that is below the
+    /// one at the beginning.
+    fn chain(
+        &self,
+        context: (&Space<'_>, &Neighbors, &SortedItems),
+        (start, start_loss): (Groups, f64),
+        schedule: &Schedule,
+        seed: u64,
+        (go_on, improved): (&GoOn<'_>, &dyn Fn(f64)),
+    ) -> Option<(Groups, f64)> {
+        let (mut best, mut groups): (Option<(Groups, f64)>, Groups) = (None, start);
+        let work = schedule.work / ROUNDS;
         let step = (schedule.end / schedule.start).powf(1.0 / ROUNDS as f64);
         for round in 0..ROUNDS {
             let from = schedule.start * step.powi(round as i32);
             let schedule = Schedule { start: from, end: from * step, work, ..*schedule };
-            let context = (&space, &neighbors, &index);
-            groups = self.round(context, groups, &schedule, hash_seed(seed, round + 2), round as usize);
-            let loss = self.loss(&space, &groups);
-            if loss < best_loss {
-                (best, best_loss) = (Some(groups.clone()), loss);
-                if is_whole {
-                    self.progress.best(best_loss / self.task.profile.records() as f64);
-                }
+            groups = self.round(context, groups, &schedule, hash_seed(seed, round + 2), (round as usize, go_on));
+            let loss = self.loss(context.0, &groups);
+            if loss < best.as_ref().map_or(start_loss, |(_, loss)| *loss) {
+                best = Some((groups.clone(), loss));
+                improved(loss);
             }
             if self.progress.stop().is_some() {
                 break;
             }
         }
-        match best {
-            None => clusters,
-            Some(groups) => groups.iter().map(|items| self.cluster(&space, items)).collect(),
-        }
+        best
     }
 
     /// Items of a block. Records of a group whose box loses nothing matter only as far as it can give them away.
@@ -206,7 +272,7 @@ impl Improver<'_> {
         groups: Groups,
         schedule: &Schedule,
         seed: u64,
-        round: usize,
+        (round, go_on): (usize, &GoOn<'_>),
     ) -> Groups {
         let regions = self.regions(space, neighbors, groups, round);
         let items: usize = space.items.len();
@@ -218,19 +284,24 @@ impl Improver<'_> {
                 let work = (schedule.work as u128 * region_items as u128 / items.max(1) as u128) as u64;
                 let state = State::new(space, self.requirements, region);
                 let mut annealer = Annealer::new(state, neighbors, SearchRng::new(hash_seed(seed, number as u64), 1));
-                annealer.run(&Schedule { work, ..*schedule }, index, &|work| self.progress.add(work));
+                annealer.run(&Schedule { work, ..*schedule }, index, go_on);
                 annealer.state.into_groups()
             })
             .collect();
         annealed.into_iter().flatten().collect()
     }
 
+    /// Number of regions of a block; does not depend on the threads.
+    fn number_of_regions(&self, space: &Space<'_>) -> usize {
+        let per_group = (MIN_REGION_GROUPS * self.requirements.min_records) as usize;
+        (space.items.len() / MIN_REGION_ITEMS.max(per_group)).clamp(1, MAX_REGIONS)
+    }
+
     /// Divides groups into regions of about as many items each: by the first leaf of a tree that has one of their
     /// items.
     fn regions(&self, space: &Space<'_>, neighbors: &Neighbors, groups: Groups, round: usize) -> Vec<Groups> {
         let items = space.items.len();
-        let per_group = (MIN_REGION_GROUPS * self.requirements.min_records) as usize;
-        let count = (items / MIN_REGION_ITEMS.max(per_group)).clamp(1, MAX_REGIONS);
+        let count = self.number_of_regions(space);
         let rank = |group: &Vec<u32>| {
             let ranks = group.iter().map(|&item| neighbors.rank(round, space.items[item as usize].point));
             ranks.min().unwrap_or(0)
@@ -278,8 +349,8 @@ pub(super) fn bytes(profile: &Profile, groups: u64, min_records: u64, threads: u
     let of_block = Space::bytes(block, columns)
         + SortedItems::bytes(block, columns)
         + Neighbors::bytes(block.min(profile.tuples() as u64), limit)
-        // Groups before and after a round, and the best.
-        + 3 * (4 * block + 24 * block_groups)
+        // The groups in the beginning, and by chain those before and after a round, and the best.
+        + (1 + 3 * MAX_REGIONS as u64) * (4 * block + 24 * block_groups)
         + regions * State::bytes(block, block_groups, columns);
     at_once * of_block + BoxLoss::bytes(profile)
 }

@@ -8,7 +8,7 @@
 //! The items in a box are those of the shortest of its slices that are inside the box in the other columns, too. Cost:
 //! a binary search per column, and one comparison or two per item of that slice.
 
-use super::space::Space;
+use super::space::{Space, is_inside};
 
 pub(super) struct SortedItems {
     /// By column: the items in the order of their coordinates, and these coordinates. Empty for padding.
@@ -55,6 +55,18 @@ impl SortedItems {
         if below { down.or(up) } else { up.or(down) }
     }
 
+    /// The shortest slice of a box, and its column.
+    fn shortest(&self, (low, high): (&[f32], &[f32])) -> Option<(usize, usize, usize)> {
+        let columns = (0..low.len()).filter(|&column| !self.columns[column].0.is_empty());
+        let slices = columns.map(|column| (self.slice(column, low[column], high[column]), column));
+        slices.map(|((start, end), column)| (start, end, column)).min_by_key(|(start, end, _)| end - start)
+    }
+
+    /// An upper bound on the items in a box.
+    pub(super) fn most_inside(&self, bounds: (&[f32], &[f32])) -> usize {
+        self.shortest(bounds).map_or(0, |(start, end, _)| end - start)
+    }
+
     /// Writes the items in a box, at most `limit`; returns the number of items that were compared.
     pub(super) fn inside(
         &self,
@@ -64,15 +76,9 @@ impl SortedItems {
         found: &mut Vec<u32>,
     ) -> u64 {
         found.clear();
-        let columns = (0..low.len()).filter(|&column| !space.losses.is_padding(column));
-        let slices = columns.map(|column| (self.slice(column, low[column], high[column]), column));
-        let Some(((start, end), column)) = slices.min_by_key(|((start, end), _)| end - start) else { return 0 };
-        let is_inside = |item: &u32| {
-            let mut bounds = low.iter().zip(high);
-            space.at(*item).iter().all(|value| bounds.next().is_some_and(|(low, high)| low <= value && value <= high))
-        };
+        let Some((start, end, column)) = self.shortest((low, high)) else { return 0 };
         let items = self.columns[column].0[start..end].iter().copied();
-        found.extend(items.filter(is_inside).take(limit));
+        found.extend(items.filter(|&item| is_inside((low, high), space.at(item))).take(limit));
         (end - start) as u64
     }
 }

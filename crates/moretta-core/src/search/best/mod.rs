@@ -27,12 +27,14 @@
 
 mod anneal;
 mod cover;
+mod grow;
 mod improve;
 mod index;
 mod neighbors;
 mod pool;
 mod rebuild;
 mod result;
+mod scattered;
 mod shrink;
 mod space;
 mod starts;
@@ -40,17 +42,21 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+
 use serde::{Deserialize, Serialize};
 
 use self::{
     improve::{BLOCK_RECORDS, Improver, Plan, Progress},
     result::Solution,
     space::BoxLoss,
+    starts::StartMethod,
 };
 use super::{
     AcceptedObjectives, CancelOnly, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Stop,
     Task, Tried, check_possible,
-    local::{GroupRequirements, LossTable},
+    cluster::Clustering,
+    local::{GroupRequirements, LossTable, MAX_RUNS, suppression_bytes, with_suppression},
     precision,
     rng::hash_seed,
     size::TaskSize,
@@ -130,14 +136,14 @@ const STEP_COLUMNS: f64 = 8.0;
 const MAX_K: f64 = 100.0;
 /// Limit of the same per record and column, for small tables.
 const MAX_WORK_PER_CELL: f64 = 16_000.0;
+/// Limit of the same, for tables that are too large for k-member: some seconds on two cores.
+const MAX_WORK: f64 = 4e9;
 /// First temperature as a share of the mean loss of a record, at a work of 1,000 per record and column; its limits; and
 /// the last temperature. Measured on Adult and free1.
 const START: f64 = 0.15;
 const MIN_START: f64 = 0.1;
 const MAX_START: f64 = 0.9;
 const END: f64 = 0.02;
-/// Share of the progress that the starting methods are worth.
-const STARTS_SHARE: u64 = 4;
 
 /// The best of several methods, improved.
 #[derive(Debug, Clone, Copy)]
@@ -149,9 +155,13 @@ impl Best {
         let k = GroupRequirements::of(task).min_records as f64;
         // A step has costs that do not depend on the columns, as much as some columns.
         let width = columns + STEP_COLUMNS;
-        // In large groups a box takes less time, and a step more boxes.
-        let boxes = WORK * (records * width).sqrt() / width * (1.0 + k.min(MAX_K) / 50.0);
-        let work = (boxes * columns).min(MAX_WORK_PER_CELL * records * columns) * self.0.effort.factor();
+        // In large groups a box takes less time, and a step more boxes; more so without hierarchies, where no step covers
+        // many records at once.
+        let has_tree = task.profile.columns().iter().any(|column| column.domain.tree().is_some());
+        let k_of_work = if has_tree { 50.0 } else { 25.0 };
+        let boxes = WORK * (records * width).sqrt() / width * (1.0 + k.min(MAX_K) / k_of_work);
+        let limit = if starts::is_clustered(task.profile) { f64::INFINITY } else { MAX_WORK };
+        let work = (boxes * columns).min(MAX_WORK_PER_CELL * records * columns).min(limit) * self.0.effort.factor();
         // More work per record allows to cool from a higher temperature.
         let start = START * (work / (1000.0 * records * columns).max(1.0)).sqrt();
         Plan { work: work as u64, start: start.clamp(MIN_START, MAX_START), end: END }
@@ -166,7 +176,7 @@ impl Method for Best {
         let kept = size.clusters(size.groups, size.members());
         let improvement = improve::bytes(task.profile, size.groups, requirements.min_records, size.threads);
         let peak = kept + starts.max(kept + improvement).max(kept + size.outcome()) + LossTable::bytes(task.profile);
-        SearchMemory { peak, groups: Some(size.groups) }
+        SearchMemory { peak: peak + suppression_bytes(task, &size), groups: Some(size.groups) }
     }
 
     /// Every group that a step changes is judged, and groups with equal boxes are judged together in the end.
@@ -179,14 +189,53 @@ impl Method for Best {
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
-        check_possible(task)?;
+        let (suppresses, plan) = (task.max_suppressed > 0, self.plan(task));
+        let runs = if suppresses { 1 + MAX_RUNS as u64 } else { 1 };
+        let first = First { progress: Progress::new(observer, runs * plan.steps()), result: RefCell::default() };
+        let search = |task: &Task<'_>, observer: &dyn Observer| self.search(task, observer, &first);
+        let outcome = with_suppression(task, self.0.loss, observer, search)?;
+        let (mut tried, unsuppressed) = first.result.into_inner().unwrap_or_default();
+        if !suppresses {
+            return Ok(Outcome { tried, ..outcome });
+        }
         let loss_table = LossTable::new(task.profile, self.0.loss);
-        let plan = self.plan(task);
-        let progress = Progress::new(observer, plan.work + plan.work / STARTS_SHARE);
-        let (mut best, mut tried) = try_starts(task, self.0.loss, &loss_table, observer, &progress, &plan)?;
+        let (stop, work) = (Some(outcome.stop).filter(|stop| *stop != Stop::Finished), outcome.work.clone());
+        let mut best = Solution::of_outcome(task, &loss_table, outcome);
+        best.merge_violating(task, &loss_table);
+        // Merged groups may lose more than without suppression.
+        best = unsuppressed.filter(|first| first.loss < best.loss).unwrap_or(best);
+        if let Some(own) = tried.last_mut().filter(|tried| tried.method == NAME) {
+            own.loss = best.share_of_max_loss(task, &loss_table);
+        }
+        Ok(Outcome { tried, ..best.into_outcome(task, stop, work) })
+    }
+}
+
+/// The first search, on all records.
+struct First<'a> {
+    progress: Progress<'a>,
+    /// Losses of the methods that were tried, and the result if a model is not closed under union.
+    result: RefCell<Option<(Vec<Tried>, Option<Solution>)>>,
+}
+
+impl Best {
+    /// Searches without suppression. After the first search, only the method that lost least in it is tried again.
+    fn search(&self, task: &Task<'_>, observer: &dyn Observer, first: &First<'_>) -> Result<Clustering, SearchError> {
+        check_possible(task)?;
+        let task = &Task { max_suppressed: 0, ..*task };
+        let (loss_table, progress, plan) =
+            (&LossTable::new(task.profile, self.0.loss), &first.progress, self.plan(task));
+        let mut methods = starts::methods(task, self.0.loss);
+        let is_first = first.result.borrow().is_none();
+        if let Some((tried, _)) = &*first.result.borrow() {
+            progress.goes_on_with_part();
+            let least = tried.iter().filter(|tried| tried.method != NAME).min_by(|a, b| a.loss.total_cmp(&b.loss));
+            let again = methods.iter().any(|start| least.is_some_and(|least| least.method == start.name));
+            methods.retain(|start| !again || least.is_some_and(|least| least.method == start.name));
+        }
+        let (mut best, mut tried) = try_starts(task, methods, loss_table, observer, progress, &plan)?;
         let mut stop = best.stop.take().or(progress.stop());
         let improves = stop.is_none() && !best.clusters.is_empty();
-        let (loss_table, progress) = (&loss_table, &progress);
         if improves {
             observer.task("improving");
             let box_loss = &BoxLoss::new(task.profile, loss_table);
@@ -201,20 +250,24 @@ impl Method for Best {
             tried.push(Tried { method: NAME, loss: best.share_of_max_loss(task, loss_table) });
         }
         let work = vec![("groups", best.clusters.len() as u64), ("budget", plan.work)];
-        Ok(Outcome { tried, ..best.into_outcome(task, stop, work) })
+        let may_be_merged = task.models.iter().any(|model| !model.is_closed_under_union());
+        let clusters = if may_be_merged { best.clusters.clone() } else { std::mem::take(&mut best.clusters) };
+        if is_first {
+            *first.result.borrow_mut() = Some((tried, may_be_merged.then_some(best)));
+        }
+        Ok(Clustering::new(clusters, stop, work))
     }
 }
 
 /// Runs the starting methods one after another; returns the result of least loss, and what each lost.
 fn try_starts(
     task: &Task<'_>,
-    loss: LossMetric,
+    methods: Vec<StartMethod>,
     loss_table: &LossTable<'_>,
     observer: &dyn Observer,
     progress: &Progress<'_>,
     plan: &Plan,
 ) -> Result<(Solution, Vec<Tried>), SearchError> {
-    let methods = starts::methods(task, loss);
     let count = methods.len() as u64;
     let (mut best, mut tried): (Option<Solution>, Vec<Tried>) = (None, Vec::new());
     for start in methods {
@@ -227,7 +280,7 @@ fn try_starts(
             progress.best(found.loss / task.profile.records().max(1) as f64);
             best = Some(found);
         }
-        if !progress.add(plan.work / STARTS_SHARE / count) || stopped {
+        if !progress.add(plan.starts() / count) || stopped {
             break;
         }
     }

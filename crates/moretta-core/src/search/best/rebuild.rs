@@ -10,7 +10,7 @@
 //!
 //! The number of groups may change.
 
-use super::anneal::Annealer;
+use super::{anneal::Annealer, space::widen};
 
 /// Maximum items of the dissolved groups.
 const MAX_ITEMS: usize = 600;
@@ -113,10 +113,7 @@ impl Annealer<'_> {
                 costs.sort_unstable_by_key(|&(_, index)| std::cmp::Reverse(index));
                 for &(_, index) in &costs {
                     let (item, _) = noise_of.swap_remove(index);
-                    for (column, &value) in space.at(item).iter().enumerate() {
-                        low[column] = if value < low[column] { value } else { low[column] };
-                        high[column] = if value > high[column] { value } else { high[column] };
-                    }
+                    widen(&mut low, &mut high, space.at(item));
                     records += space.records(item);
                     members.push(item);
                 }
@@ -150,10 +147,7 @@ impl Annealer<'_> {
             let (index, _) = growths.min_by(|a, b| a.1.total_cmp(&b.1))?;
             self.state.work += (2 * width * boxes.len()) as u64;
             let (low, high, records) = &mut boxes[index];
-            for (column, &value) in at.iter().enumerate() {
-                low[column] = if value < low[column] { value } else { low[column] };
-                high[column] = if value > high[column] { value } else { high[column] };
-            }
+            widen(low, high, at);
             *records += space.records(item);
             groups[index].push(item);
         }
@@ -176,7 +170,7 @@ impl Annealer<'_> {
                 return;
             }
             let moved = self.state.move_change(item, to, &mut self.buffers).unwrap_or(f32::INFINITY);
-            let exchanged = self.state.best_exchange(item, to, &mut self.buffers, 1);
+            let exchanged = self.state.best_exchange(item, to, &mut self.buffers, (1, 0.0));
             let best = exchanged.map_or(f32::INFINITY, |(change, _)| change);
             if moved.min(best) >= 0.0 {
                 continue;

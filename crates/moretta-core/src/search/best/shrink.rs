@@ -8,7 +8,12 @@
 //!
 //! A group with more records than it needs gives some away without an exchange. The whole chain is kept or undone.
 
-use super::{anneal::Annealer, index::SortedItems, state::NONE};
+use super::{
+    anneal::{Annealer, MAX_PARTNERS},
+    index::SortedItems,
+    space::{is_inside, widen},
+    state::NONE,
+};
 
 /// Maximum share of a group's records that may be cut off.
 const MAX_CUT: f64 = 0.4;
@@ -19,23 +24,36 @@ const CANDIDATES: usize = 12;
 /// Items inside the smaller box from which these are drawn; with fewer, near records are.
 const MIN_FITTING: usize = 6;
 const MAX_FITTING: usize = 400;
+/// Maximum items in one column of the smaller box for a list of all inside; otherwise the lists of near records of some
+/// of its items are searched.
+const MAX_SLICE: usize = 600;
+const ANCHORS: usize = 6;
+/// Groups of records near the one that leaves whose records are compared, too.
+const NEAR_GROUPS: usize = 2;
+
+/// Items that stay in a group, with those that joined it, and their box.
+struct Rest {
+    items: Vec<u32>,
+    low: Vec<f32>,
+    high: Vec<f32>,
+    /// Most that their group may lose in the end, after the growth of other groups so far.
+    max_loss: f32,
+}
 
 impl Annealer<'_> {
     pub(super) fn shrink(&mut self, index: &SortedItems) -> bool {
         let Some(item) = self.random_item() else { return false };
         let group = self.state.group_of(item);
         let Some(cut) = self.cut(group) else { return false };
-        let fitting = self.fitting(group, &cut, index);
         let limit = f64::from(self.accepted_growth());
         let before = self.state.total();
-        let mut made: Vec<(u32, u32)> = Vec::new();
-        let mut is_complete = true;
-        for &item in &cut {
-            if !self.replace(item, group, (&cut, &fitting), &mut made) {
-                is_complete = false;
-                break;
-            }
+        let mut rest = self.rest(group, &cut, limit as f32);
+        if rest.items.is_empty() {
+            return false;
         }
+        let fitting = self.fitting(group, &rest, index);
+        let mut made: Vec<(u32, u32)> = Vec::new();
+        let is_complete = cut.iter().all(|&item| self.replace(item, group, &mut rest, &fitting, &mut made));
         let mut is_accepted = is_complete && self.state.total() - before <= limit;
         if is_accepted && !self.state.records_decide() {
             let mut changed: Vec<u32> = made.iter().map(|&(item, _)| self.state.group_of(item)).collect();
@@ -108,51 +126,47 @@ impl Annealer<'_> {
         (found > 0).then_some(order)
     }
 
-    /// Items of other groups that lie inside the box of a group without some of its items.
-    fn fitting(&mut self, group: u32, cut: &[u32], index: &SortedItems) -> Vec<u32> {
+    /// The items of a group that stay when some are cut off.
+    fn rest(&mut self, group: u32, cut: &[u32], limit: f32) -> Rest {
         let space = self.space();
         let width = space.losses.width();
         let (mut low, mut high) = (vec![f32::INFINITY; width], vec![f32::NEG_INFINITY; width]);
-        for &item in self.state.members(group).iter().filter(|item| !cut.contains(item)) {
-            for (column, &value) in space.at(item).iter().enumerate() {
-                low[column] = if value < low[column] { value } else { low[column] };
-                high[column] = if value > high[column] { value } else { high[column] };
-            }
-        }
+        let items: Vec<u32> = self.state.members(group).iter().copied().filter(|item| !cut.contains(item)).collect();
+        items.iter().for_each(|&item| widen(&mut low, &mut high, space.at(item)));
+        self.state.work += (self.state.members(group).len() * (width + cut.len() / 4)) as u64;
+        Rest { items, low, high, max_loss: self.state.group_loss(group) + limit }
+    }
+
+    /// Items of other groups that lie inside the box of the rest of a group.
+    fn fitting(&mut self, group: u32, rest: &Rest, index: &SortedItems) -> Vec<u32> {
+        let space = self.space();
+        let (mut low, mut high) = (rest.low.clone(), rest.high.clone());
         // The box that is released may be larger: that of the lowest common ancestors.
-        for column in 0..width {
-            if low[column] <= high[column] {
-                (low[column], high[column]) = space.losses.cover(column, low[column], high[column]);
-            }
+        for column in 0..low.len() {
+            (low[column], high[column]) = space.losses.cover(column, low[column], high[column]);
         }
         let mut found = Vec::new();
-        self.state.work += (self.state.members(group).len() * (width + cut.len() / 4)) as u64;
-        self.state.work += index.inside(space, (&low, &high), MAX_FITTING, &mut found);
+        if index.most_inside((&low, &high)) <= MAX_SLICE {
+            self.state.work += index.inside(space, (&low, &high), MAX_FITTING, &mut found);
+        } else {
+            for _ in 0..ANCHORS {
+                let anchor = rest.items[self.rng.below(rest.items.len())];
+                let near = self.neighbors.of(space.items[anchor as usize].point).iter();
+                let items = near.map(|&point| space.items_of(point).start);
+                found.extend(items.filter(|&item| is_inside((&low, &high), space.at(item))));
+                self.state.work += 4 * self.neighbors.of(space.items[anchor as usize].point).len() as u64;
+            }
+        }
         found.retain(|&item| ![NONE, group].contains(&self.state.group_of(item)));
         found
     }
 
-    /// Moves an item out of its group, in exchange for the near item that lets the total loss grow least. Records what
-    /// was moved, and from which group. `cut` are items of the group that leave it.
-    fn replace(&mut self, item: u32, group: u32, (cut, fitting): (&[u32], &[u32]), made: &mut Vec<(u32, u32)>) -> bool {
+    /// Moves an item out of its group, in exchange for the item that lets the total loss grow least, unless the group
+    /// could not gain enough any more. Records what was moved, and from which group.
+    fn replace(&mut self, item: u32, group: u32, rest: &mut Rest, fitting: &[u32], made: &mut Vec<(u32, u32)>) -> bool {
         let space = self.space();
-        let spare = self.state.records(group) - self.state.min_records().min(self.state.records(group));
-        // The box of the records that stay.
-        let width = space.losses.width();
-        let (mut low, mut high) = (vec![f32::INFINITY; width], vec![f32::NEG_INFINITY; width]);
-        let staying: Vec<u32> = self.state.members(group).iter().copied().filter(|item| !cut.contains(item)).collect();
-        if staying.is_empty() {
-            return false;
-        }
-        for &item in &staying {
-            for (column, &value) in space.at(item).iter().enumerate() {
-                low[column] = if value < low[column] { value } else { low[column] };
-                high[column] = if value > high[column] { value } else { high[column] };
-            }
-        }
-        self.state.work += ((width + cut.len() / 4) * staying.len()) as u64;
-        let records = self.state.records(group) as f32;
-        if spare >= space.records(item) {
+        let (records, given) = (self.state.records(group), space.records(item));
+        if records >= self.state.min_records() + given {
             // The group has a record to spare: this one joins the group of a near record, without an exchange.
             let mut best: Option<(f32, u32)> = None;
             for _ in 0..CANDIDATES / 2 {
@@ -163,18 +177,40 @@ impl Annealer<'_> {
                     best = Some((growth, to));
                 }
             }
-            let Some((_, to)) = best else { return false };
+            let Some((growth, to)) = best else { return false };
+            rest.max_loss -= growth;
+            if space.losses.of(&rest.low, &rest.high) * (records - given) as f32 > rest.max_loss {
+                return false;
+            }
             made.push((item, group));
             self.state.transfer(item, to);
             return true;
         }
-        let given = space.records(item);
+        let Some((_, near)) = self.replacement(item, group, rest, fitting) else { return false };
+        let other = self.state.group_of(near);
+        let others_loss = self.state.group_loss(other);
+        rest.items.push(near);
+        widen(&mut rest.low, &mut rest.high, space.at(near));
+        for (item, to) in [(item, other), (near, group)] {
+            made.push((item, self.state.group_of(item)));
+            self.state.transfer(item, to);
+        }
+        rest.max_loss -= self.state.group_loss(other) - others_loss;
+        true
+    }
+
+    /// The item that should join the rest of a group in exchange for `item`: one that fits, or one of near groups.
+    /// `None` if the group would lose too much with any that was compared.
+    fn replacement(&mut self, item: u32, group: u32, rest: &Rest, fitting: &[u32]) -> Option<(f32, u32)> {
+        let space = self.space();
+        let (records, given) = (self.state.records(group), space.records(item));
+        let mut most = rest.max_loss;
         let mut best: Option<(f32, u32)> = None;
         for _ in 0..CANDIDATES {
             let near = if fitting.len() >= MIN_FITTING {
                 fitting[self.rng.below(fitting.len())]
             } else {
-                let anchor = staying[self.rng.below(staying.len())];
+                let anchor = rest.items[self.rng.below(rest.items.len())];
                 let Some(near) = self.near_item(anchor) else { continue };
                 near
             };
@@ -182,21 +218,24 @@ impl Annealer<'_> {
             if other == group || space.records(near) != given {
                 continue;
             }
-            let mine = space.losses.with(&low, &high, space.at(near)) * records;
+            let mine = space.losses.with(&rest.low, &rest.high, space.at(near)) * records as f32;
             self.state.bounds_without(other, near, &mut self.buffers.low, &mut self.buffers.high);
             let theirs = space.losses.with(&self.buffers.low, &self.buffers.high, space.at(item));
             let change = mine + theirs * self.state.records(other) as f32 - self.state.group_loss(other);
-            self.state.work += 2 * width as u64;
-            if best.is_none_or(|(known, _)| change < known) {
-                best = Some((change, near));
+            self.state.work += 2 * space.losses.width() as u64;
+            if change <= most {
+                (most, best) = (change, Some((change, near)));
             }
         }
-        let Some((_, near)) = best else { return false };
-        let other = self.state.group_of(near);
-        made.push((item, group));
-        self.state.transfer(item, other);
-        made.push((near, other));
-        self.state.transfer(near, group);
-        true
+        for _ in 0..NEAR_GROUPS {
+            let Some(near) = self.near_item(item) else { break };
+            let with = self.state.group_of(near);
+            let skip = self.state.members(with).len().div_ceil(MAX_PARTNERS);
+            let own = (&*rest.low, &*rest.high, records);
+            if let Some(found) = self.state.best_partner(item, own, with, &mut self.buffers.ends, (skip, most)) {
+                (most, best) = (found.0, Some(found));
+            }
+        }
+        best
     }
 }

@@ -226,6 +226,18 @@ pub(super) fn greater(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
+/// Whether a point is inside a box.
+pub(super) fn is_inside((low, high): (&[f32], &[f32]), at: &[f32]) -> bool {
+    low.iter().zip(high).zip(at).all(|((low, high), at)| low <= at && at <= high)
+}
+
+/// Widens a box, so that an item is inside.
+pub(super) fn widen(low: &mut [f32], high: &mut [f32], at: &[f32]) {
+    for ((low, high), &value) in low.iter_mut().zip(high).zip(at) {
+        (*low, *high) = (less(*low, value), greater(*high, value));
+    }
+}
+
 /// Position of each code on a line such that every range loses the distance of its ends; `None` if there is none.
 fn linear_positions(column: &crate::profile::Column, index: usize, loss_table: &LossTable<'_>) -> Option<Vec<f32>> {
     let domain = &column.domain;

@@ -27,6 +27,9 @@ pub(super) struct State<'a> {
     /// By item: its index among the members of its group.
     index_of: Vec<u32>,
     members: Vec<Vec<u32>>,
+    /// By group: the coordinates of its members one after another, because a step that reads those of all members would
+    /// otherwise wait for memory at each of them.
+    coordinates: Vec<Vec<f32>>,
     records: Vec<u64>,
     /// By group: loss per record.
     losses: Vec<f32>,
@@ -51,6 +54,7 @@ impl<'a> State<'a> {
             group_of: vec![NONE; items],
             index_of: vec![0; items],
             members: Vec::new(),
+            coordinates: Vec::new(),
             records: Vec::new(),
             losses: Vec::new(),
             ends: Vec::new(),
@@ -65,7 +69,8 @@ impl<'a> State<'a> {
 
     /// Bytes of the heap for `items` items in `groups` groups.
     pub(super) fn bytes(items: u64, groups: u64, columns: u64) -> u64 {
-        items * 12 + groups * (24 + 32 + 16 * (columns + 3) + 12)
+        // The coordinates of a group's members may have twice the room that they need.
+        items * (12 + 8 * (columns + 3)) + groups * (48 + 32 + 16 * (columns + 3) + 12)
     }
 
     pub(super) fn into_groups(self) -> Groups {
@@ -143,6 +148,7 @@ impl<'a> State<'a> {
     pub(super) fn add_group(&mut self, members: Vec<u32>) -> u32 {
         let group = self.free.pop().unwrap_or_else(|| {
             self.members.push(Vec::new());
+            self.coordinates.push(Vec::new());
             self.records.push(0);
             self.losses.push(0.0);
             self.ends.resize(self.ends.len() + 4 * self.width, 0.0);
@@ -152,6 +158,8 @@ impl<'a> State<'a> {
             (self.group_of[item as usize], self.index_of[item as usize]) = (group, index as u32);
         }
         self.records[group as usize] = members.iter().map(|&item| self.space.records(item)).sum();
+        let coordinates = &mut self.coordinates[group as usize];
+        members.iter().for_each(|&item| coordinates.extend_from_slice(self.space.at(item)));
         self.members[group as usize] = members;
         self.measure(group);
         group
@@ -163,6 +171,7 @@ impl<'a> State<'a> {
         self.losses[group as usize] = 0.0;
         self.records[group as usize] = 0;
         self.free.push(group);
+        self.coordinates[group as usize].clear();
         let members = std::mem::take(&mut self.members[group as usize]);
         members.iter().for_each(|&item| self.group_of[item as usize] = NONE);
         members
@@ -175,13 +184,43 @@ impl<'a> State<'a> {
         let ends = &mut self.ends[group as usize * 4 * width..(group as usize + 1) * 4 * width];
         ends[..2 * width].fill(f32::INFINITY);
         ends[2 * width..].fill(f32::NEG_INFINITY);
-        for &item in &self.members[group as usize] {
-            insert(ends, space.at(item));
+        for at in self.coordinates[group as usize].chunks_exact(width) {
+            insert(ends, at);
         }
         self.work += width as u64 * self.members[group as usize].len() as u64;
         let empty = self.members[group as usize].is_empty();
         self.losses[group as usize] = if empty { 0.0 } else { space.losses.of(&ends[..width], &ends[3 * width..]) };
         self.total += f64::from(self.group_loss(group));
+    }
+
+    /// Adds an item that is in no group to one.
+    pub(super) fn insert(&mut self, item: u32, to: u32) {
+        self.total -= f64::from(self.group_loss(to));
+        self.append(item, to);
+        self.total += f64::from(self.group_loss(to));
+    }
+
+    /// Adds an item to a group and computes its ends and its loss. The total must not contain its loss.
+    fn append(&mut self, item: u32, to: u32) {
+        self.index_of[item as usize] = self.members[to as usize].len() as u32;
+        self.members[to as usize].push(item);
+        self.coordinates[to as usize].extend_from_slice(self.space.at(item));
+        self.group_of[item as usize] = to;
+        self.records[to as usize] += self.space.records(item);
+        let width = self.width;
+        let ends = &mut self.ends[to as usize * 4 * width..(to as usize + 1) * 4 * width];
+        insert(ends, self.space.at(item));
+        self.losses[to as usize] = self.space.losses.of(&ends[..width], &ends[3 * width..]);
+        self.work += width as u64;
+    }
+
+    /// Whether the ends of a group stay what they are when an item leaves it: in every column it lies between them, or
+    /// all members are equal.
+    fn is_inner(&self, group: u32, item: u32) -> bool {
+        let [lowest, second_low, second_high, highest] = self.ends(group);
+        let at = self.space.at(item);
+        let between = |column: usize| second_low[column] < at[column] && at[column] < second_high[column];
+        (0..self.width).filter(|&column| !between(column) && lowest[column] < highest[column]).count() == 0
     }
 
     /// Moves an item to another group. The group that it leaves may be empty then, but stays.
@@ -190,21 +229,22 @@ impl<'a> State<'a> {
         self.total -= f64::from(self.group_loss(from)) + f64::from(self.group_loss(to));
         let index = self.index_of[item as usize] as usize;
         self.members[from as usize].swap_remove(index);
+        let coordinates = &mut self.coordinates[from as usize];
+        let last = coordinates.len() - self.width;
+        coordinates.copy_within(last.., index * self.width);
+        coordinates.truncate(last);
         if let Some(&moved) = self.members[from as usize].get(index) {
             self.index_of[moved as usize] = index as u32;
         }
-        self.index_of[item as usize] = self.members[to as usize].len() as u32;
-        self.members[to as usize].push(item);
-        self.group_of[item as usize] = to;
-        let records = self.space.records(item);
-        self.records[from as usize] -= records;
-        self.records[to as usize] += records;
-        self.measure(from);
-        let width = self.width;
-        let ends = &mut self.ends[to as usize * 4 * width..(to as usize + 1) * 4 * width];
-        insert(ends, self.space.at(item));
-        self.losses[to as usize] = self.space.losses.of(&ends[..width], &ends[3 * width..]);
-        self.work += width as u64;
+        self.records[from as usize] -= self.space.records(item);
+        // With one member left, there are no second ends.
+        if self.members[from as usize].len() > 1 && self.is_inner(from, item) {
+            self.work += self.width as u64;
+            self.total += f64::from(self.group_loss(from));
+        } else {
+            self.measure(from);
+        }
+        self.append(item, to);
         self.total += f64::from(self.group_loss(to));
     }
 
@@ -235,47 +275,71 @@ impl<'a> State<'a> {
         self.requirements.min_records_suffice
     }
 
-    /// Item of a group with the best exchange for `item` of another group, and the change of the total loss. The change
-    /// is exact; items that make either group too small are passed over.
+    /// Item of a group with the best exchange for `item` of another group, and the change of the total loss, if that is
+    /// at most `limit`. The change is exact; items that make either group too small are passed over.
     pub(super) fn best_exchange(
         &mut self,
         item: u32,
         with: u32,
         buffers: &mut Buffers,
-        skip: usize,
+        (skip, limit): (usize, f32),
     ) -> Option<(f32, u32)> {
         let from = self.group_of(item);
-        let (space, width) = (self.space, self.width);
         let Buffers { low, high, ends } = buffers;
         self.bounds_without(from, item, low, high);
+        let (own, before) = (self.records(from), self.group_loss(from));
+        let found = self.best_partner(item, (&low[..], &high[..], own), with, ends, (skip, limit + before))?;
+        Some((found.0 - before, found.1))
+    }
+
+    /// The same for an item of a group with `own` records that has another box without it. The change is that of the
+    /// other group's loss plus the loss of this group afterwards.
+    pub(super) fn best_partner(
+        &mut self,
+        item: u32,
+        (low, high, own): (&[f32], &[f32], u64),
+        with: u32,
+        ends: &mut [f32],
+        (skip, limit): (usize, f32),
+    ) -> Option<(f32, u32)> {
+        let (space, width) = (self.space, self.width);
         let start = with as usize * 4 * width;
         ends.copy_from_slice(&self.ends[start..start + 4 * width]);
         insert(ends, space.at(item));
-        let (own, others) = (self.records[from as usize], self.records[with as usize]);
-        let before = self.group_loss(from) + self.group_loss(with);
+        let (others, before) = (self.records(with), self.group_loss(with));
         let given = space.records(item);
-        let mut best: Option<(f32, u32)> = None;
-        let mut count = 0;
-        for &other in self.members[with as usize].iter().step_by(skip) {
-            count += 1;
-            let taken = space.records(other);
+        // Whatever leaves the other group, the second ends of all columns stay inside its box.
+        let has_second_ends = self.members(with).len() > 1;
+        let (second_low, second_high) = (&ends[width..2 * width], &ends[2 * width..3 * width]);
+        let inner_loss = if has_second_ends { space.losses.of(second_low, second_high) } else { 0.0 };
+        self.work += 2 * width as u64;
+        // All records are single: their numbers stay.
+        let are_single = others == self.members(with).len() as u64;
+        let (mut best, mut most): (Option<u32>, f32) = (None, limit + before);
+        if given == 1 && are_single && space.losses.of(low, high) * own as f32 + inner_loss * others as f32 > most {
+            return None;
+        }
+        let mut boxes = 0;
+        let points = self.coordinates[with as usize].chunks_exact(width);
+        for (&other, at) in self.members[with as usize].iter().zip(points).step_by(skip) {
+            let taken = if are_single { 1 } else { space.records(other) };
             let (own, others) = (own - given + taken, others + given - taken);
             if given != taken && own.min(others) < self.requirements.min_records {
                 continue;
             }
-            let at = space.at(other);
             let mine = space.losses.with(low, high, at) * own as f32;
-            if best.is_some_and(|(change, _)| mine - before >= change) {
+            boxes += 1;
+            if mine + inner_loss * others as f32 >= most {
                 continue;
             }
             let theirs = space.losses.without(ends, at) * others as f32;
-            let change = mine + theirs - before;
-            if best.is_none_or(|(known, _)| change < known) {
-                best = Some((change, other));
+            boxes += 1;
+            if mine + theirs < most {
+                (best, most) = (Some(other), mine + theirs);
             }
         }
-        self.work += 2 * width as u64 * count;
-        best
+        self.work += width as u64 * boxes;
+        best.map(|other| (most - before, other))
     }
 
     /// Change of the total loss if an item moves to another group; `None` if its group would be too small.
@@ -296,7 +360,7 @@ impl<'a> State<'a> {
 pub(super) struct Buffers {
     pub low: Vec<f32>,
     pub high: Vec<f32>,
-    ends: Vec<f32>,
+    pub ends: Vec<f32>,
 }
 
 impl Buffers {

@@ -26,7 +26,7 @@ pub(super) use self::{
     merger::GroupMerger,
     polish::polish,
     remaining::RemainingRecords,
-    suppression::{suppression_bytes, with_suppression},
+    suppression::{MAX_RUNS, suppression_bytes, with_suppression},
 };
 
 use super::{NoObserver, Task, cluster::Cluster, mondrian};

@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// Maximum runs of the method without outliers: measured on Adult, mach2019 and free1, a third one gains at most 0.1 %.
-const MAX_RUNS: usize = 2;
+pub(in crate::search) const MAX_RUNS: usize = 2;
 
 /// Minimum relative decrease of the loss by a run after which there is another.
 const MIN_DECREASE: f64 = 1e-3;

@@ -95,9 +95,12 @@ proptest! {
                 - naive_loss(&task, &loss_table, &space, state.members(to));
             prop_assert!(near(f64::from(growth), expected), "growth {growth}, expected {expected}");
             // The best exchange is that of a full comparison.
-            let exchange = state.best_exchange(item, to, &mut buffers, 1);
+            let exchange = state.best_exchange(item, to, &mut buffers, (1, f32::INFINITY));
             let moved = state.move_change(item, to, &mut buffers);
             if let Some((change, _)) = exchange {
+                // A limit leaves out nothing below it.
+                prop_assert_eq!(state.best_exchange(item, to, &mut buffers, (1, change + 0.01)), exchange);
+                prop_assert_eq!(state.best_exchange(item, to, &mut buffers, (1, change - 0.01)), None);
                 let (given, own, others) = (space.records(item), state.records(from), state.records(to));
                 let fits = |&&other: &&u32| {
                     let taken = space.records(other);
