@@ -43,6 +43,13 @@ impl StagedFile {
     pub fn path(&self) -> &Path {
         self.pending.path()
     }
+
+    /// Gives the file its name when it is on the disk.
+    pub(crate) fn persist(self) -> Result<(), EngineError> {
+        let synced = self.sync.join().unwrap_or_else(|panic| resume_unwind(panic));
+        synced.map_err(EngineError::io(self.pending.path(), "sync"))?;
+        self.pending.persist()
+    }
 }
 
 impl Staged for StagedFile {
@@ -61,8 +68,6 @@ impl Staged for StagedFile {
     }
 
     fn publish(self, _: ReadBackProof) -> Result<(), EngineFault> {
-        let synced = self.sync.join().unwrap_or_else(|panic| resume_unwind(panic));
-        synced.map_err(EngineError::io(self.pending.path(), "sync"))?;
-        Ok(self.pending.persist()?)
+        Ok(self.persist()?)
     }
 }

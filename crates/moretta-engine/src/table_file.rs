@@ -44,7 +44,7 @@ pub fn write_table(
     if !same {
         return Err(EngineError::changed(format!("{} was read back with other cells", target.path.display())));
     }
-    staged.pending.persist()
+    staged.persist()
 }
 
 /// Digest of the texts of each column, in the order of the records.
