@@ -2,7 +2,7 @@
 //!
 //! A whole run takes hours, so results are kept (`kept.rs`): a run that was stopped goes on where it was. Arguments
 //! choose a part: names of tables, `k=5`, `measure=ncp`, `effort=high`, in any number; `effort=none` runs the
-//! other methods only. `fresh` ignores what was kept. The
+//! other methods only, `effort=kept` nothing, so that the page has what is kept. `fresh` ignores what was kept. The
 //! page is written unless tables, k or measures are chosen.
 
 mod kept;
@@ -82,7 +82,7 @@ impl Part {
             match argument.split_once('=') {
                 Some(("k", number)) => part.k.push(number.parse()?),
                 Some(("measure", name)) => part.measures.push(one_of(&MEASURES, name)?),
-                Some(("effort", name)) => part.effort = one_of(&["none", EFFORTS[0], EFFORTS[1]], name)?,
+                Some(("effort", name)) => part.effort = one_of(&["kept", "none", EFFORTS[0], EFFORTS[1]], name)?,
                 None if argument == "fresh" => part.is_fresh = true,
                 _ => part.tables.push(one_of(&known, argument)?.to_owned()),
             }
@@ -164,7 +164,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let part = Part::of(&arguments)?;
     let mut kept = Kept::open(part.is_fresh)?;
     let mut text = format!(
-        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns), seconds of the search in brackets. The ratio is that\nof `best` to the least loss of the others (limit {} s each; - if a method takes longer or refuses the policy). `high` is\n`best` with effort \"high\", in the cells where it was run. Methods of global recoding are left out. Without\nhierarchies both measures are the same, so such tables are listed once.\n",
+        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns), seconds of the search in brackets. The ratio is that\nof `best` to the least loss of the others (limit {} s each; - if a method takes longer, refuses the policy or was not run). `high` is\n`best` with effort \"high\", in the cells where it was run. Methods of global recoding are left out. Without\nhierarchies both measures are the same, so such tables are listed once.\n",
         machine::described(),
         LIMIT.as_secs(),
     );
@@ -242,6 +242,9 @@ fn row(
     let of = |method: &str, lines: &str, limit: Option<Duration>| -> Result<Lost, Box<dyn Error>> {
         if let Some(known) = kept.get(&cell.name, method) {
             return Ok(known);
+        }
+        if effort == "kept" {
+            return Ok(None);
         }
         let policy = source.policy(cell.measure, &cell.privacy, lines)?;
         let found = lost(source, counts, cell.measure, &policy, limit)?;
