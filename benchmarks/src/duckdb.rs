@@ -29,6 +29,7 @@ pub fn version() -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-fn python() -> Command {
+/// The Python interpreter with the packages that are compared.
+pub fn python() -> Command {
     Command::new(std::env::var_os("MORETTA_PYTHON").unwrap_or_else(|| "python3".into()))
 }

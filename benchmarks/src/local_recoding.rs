@@ -131,6 +131,6 @@ fn blocks(data: &Data) -> Result<String, Box<dyn Error>> {
 }
 
 /// Exponent with which seconds grow with records between two points.
-fn exponent((few, short): (f64, f64), (many, long): (f64, f64)) -> String {
+pub fn exponent((few, short): (f64, f64), (many, long): (f64, f64)) -> String {
     format!("{:.2}", (long / short).ln() / (many / few).ln())
 }

@@ -9,14 +9,17 @@ mod default;
 mod duckdb;
 mod engine;
 mod genetic;
+mod growth;
 mod hierarchies;
 mod k_member;
 mod local_recoding;
 mod memory;
+mod methods;
 mod mondrian;
 mod naive;
 mod naive_bottom_up;
 mod naive_top_down;
+mod rivals;
 mod sweep;
 mod top_down;
 
@@ -37,9 +40,10 @@ use moretta_papers::{data::Data, experiment::ExperimentTable};
 /// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 12] = [
+const BENCHMARKS: [Benchmark; 15] = [
     ("default", default::run),
     ("engine", engine::run),
+    ("growth", growth::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),
     ("top-down", top_down::run),
@@ -50,6 +54,8 @@ const BENCHMARKS: [Benchmark; 12] = [
     ("bound", bound::run),
     ("genetic", genetic::run),
     ("memory", memory::run),
+    ("rivals", rivals::run),
+    ("methods", methods::run),
 ];
 
 /// Path of a file in docs/results.

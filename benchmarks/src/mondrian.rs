@@ -62,11 +62,16 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 
 /// Replaces the table between two marks in the README.
 pub fn put_in_readme(name: &str, table: &str, machine: &str) -> Result<(), Box<dyn Error>> {
-    let path = results("../../README.md");
+    put_in("README.md", name, table, machine)
+}
+
+/// Replaces the text between two marks in a document.
+pub fn put_in(document: &str, name: &str, table: &str, machine: &str) -> Result<(), Box<dyn Error>> {
+    let path = results("../..").join(document);
     let text = fs::read_to_string(&path)?;
     let (start, end) = (format!("<!-- {name}: made by benchmarks/run {name} -->\n"), format!("<!-- {name}: end -->"));
     let (Some(from), Some(to)) = (text.find(&start), text.find(&end)) else {
-        return Err("README.md has no place for the table".into());
+        return Err(format!("{document} has no place for the table").into());
     };
     let filled = format!("{}{start}{table}\n({machine})\n{}", &text[..from], &text[to..]);
     Ok(fs::write(path, filled)?)

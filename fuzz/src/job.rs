@@ -17,8 +17,8 @@ use moretta_core::{
 };
 use moretta_flow::{
     Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, ConvertHierarchy, Earlier, Evaluate, FindBound,
-    FindRisks, FindTradeOff, FlowError, Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries,
-    ReleaseOptions, Resources, Session, SplitOptions, read_hierarchy,
+    FindRisks, FindTradeOff, FlowError, Inferences, Init, Input, LinkReleases, Measure, Output, OutputFile,
+    PolicySource, Queries, ReleaseOptions, Resources, Session, SplitOptions, read_hierarchy,
 };
 
 /// Limit of a search. A mutated policy may ask for billions of iterations; without a limit that would be no fault.
@@ -140,8 +140,8 @@ impl Job {
     /// Runs the request in this process.
     pub fn run(&self, folder: &Path, observer: &dyn Observer) -> Result<Answer, FlowError> {
         let path = |name: &str| folder.join(name);
-        let input = |name: &str| path(name).display().to_string();
-        let policy = path(POLICY);
+        let input = |name: &str| Input::from(path(name).display().to_string());
+        let policy = PolicySource::from(path(POLICY));
         let reports = |extras: bool| if extras { REPORTS.map(path).to_vec() } else { Vec::new() };
         let threads = match self {
             Self::Anonymize { threads, .. } => *threads,
@@ -156,7 +156,12 @@ impl Job {
                 let request = Anonymize {
                     input: input(name),
                     policy,
-                    output: Output { release: path(output), reports: reports(*extras), overwrite: false, format: None },
+                    output: Output {
+                        release: path(output).into(),
+                        reports: reports(*extras),
+                        overwrite: false,
+                        format: None,
+                    },
                     recoding: extras.then(|| path(RECODING)),
                     earlier: Earlier { releases: earlier.iter().map(|name| input(name)).collect(), warn: true },
                     options: ReleaseOptions {
@@ -197,8 +202,13 @@ impl Job {
             Self::Apply { input: name, output, keep_order, extras } => {
                 let request = Apply {
                     input: input(name),
-                    recoding: path(RECODING),
-                    output: Output { release: path(output), reports: reports(*extras), overwrite: false, format: None },
+                    recoding: path(RECODING).into(),
+                    output: Output {
+                        release: path(output).into(),
+                        reports: reports(*extras),
+                        overwrite: false,
+                        format: None,
+                    },
                     seed: Some(1.into()),
                     keep_order: *keep_order,
                     compare: false,

@@ -39,7 +39,8 @@ impl Persons {
         let mut known = header.join("\n");
         let mut inputs = Vec::new();
         for name in listing(folder) {
-            let text = fs::read(folder.join(&name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            // Without NUL bytes, the ASCII characters of UTF-16 can be read, too.
+            let text = fs::read(folder.join(&name)).map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', ""));
             let text = text.unwrap_or_default();
             if tables.iter().any(|table| Path::new(table) == name) {
                 inputs.push(csv::parse_most_likely(&text, header));

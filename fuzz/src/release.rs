@@ -113,7 +113,7 @@ fn checked(session: &Session<'_>, loaded: &LoadedPolicy, released: &Path) -> Res
     if loaded.policy.person().is_some() {
         return Ok(());
     }
-    let released = session.open_release(&released.display().to_string(), &loaded.policy);
+    let released = session.open_release(&released.display().to_string().into(), &loaded.policy);
     match released.and_then(|released| session.check_records(&released, loaded)) {
         Ok(checked) if checked.holds() => Ok(()),
         Ok(checked) => Err(format!("check finds that a release violates its policy\n{:?}", checked.judgements)),
@@ -126,12 +126,13 @@ fn checked(session: &Session<'_>, loaded: &LoadedPolicy, released: &Path) -> Res
 fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: &str) -> Result<(), Violation> {
     let policy = &loaded.policy;
     let named = serde_json::to_string(policy).unwrap_or_default().to_lowercase();
-    let input = input.display().to_string();
+    let input = input.display().to_string().into();
     let floor = policy.privacy.k().unwrap_or(0).max(MIN_RECORDS);
     let guarded = [Role::QuasiIdentifier, Role::Sensitive, Role::Class];
     let engine = session.open(&input, &policy.input).map_err(|error| format!("no input\n{}", error.message))?;
     let mut columns = Vec::new();
-    for column in policy.columns.iter().filter(|column| guarded.contains(&column.role)) {
+    let dropped = [Role::Identifier, Role::Person, Role::Household];
+    for column in policy.columns.iter().filter(|column| !dropped.contains(&column.role)) {
         let Ok(counts) = engine.count(std::slice::from_ref(&column.name), &NoObserver) else { continue };
         let text = |row: usize| -> String { counts.columns[0].values[counts.row(row)[0] as usize].to_string() };
         let cells: Vec<(String, u64)> = (0..counts.rows()).map(|row| (text(row), counts.counts[row])).collect();
@@ -146,7 +147,7 @@ fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: 
         }
         frequent.extend(nodes.into_iter().filter(|(_, records)| *records >= floor).map(|(node, _)| node));
     }
-    for (column, cells) in &columns {
+    for (column, cells) in columns.iter().filter(|(column, _)| guarded.contains(&column.role)) {
         let cells: Vec<(&str, u64)> = cells.iter().map(|(cell, records)| (cell.as_str(), *records)).collect();
         let inner = loaded.hierarchies.get(&column.name).map(inner_nodes).unwrap_or_default();
         let mut rare = rare(&cells, floor);

@@ -6,7 +6,7 @@
 //! page is written unless tables, k or measures are chosen.
 
 mod kept;
-mod tables;
+pub mod tables;
 
 use std::{
     error::Error,
@@ -40,7 +40,7 @@ const K_OF_MODELS: [u64; 2] = [5, 50];
 const MEASURES: [&str; 2] = ["ncp", "lm"];
 const EFFORTS: [&str; 2] = ["default", "high"];
 /// Another method that takes longer has no result.
-const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Further models of the tables with a sensitive column: name, and lines of `[privacy]` where `COLUMN` is that column.
 const MODELS: [(&str, &str); 8] = [
@@ -130,16 +130,15 @@ impl Ratios {
 }
 
 /// Loss from 0 to 1 and seconds of a method; `None` if it refuses the policy or took too long.
-fn lost(
+pub fn lost(
     source: &Source,
     counts: &Counts,
-    cell: &Cell,
-    method: &str,
+    measure: &str,
+    policy: &Policy,
     limit: Option<Duration>,
 ) -> Result<Lost, Box<dyn Error>> {
-    let policy: Policy = source.policy(cell.measure, &cell.privacy, method)?;
-    let profile = Profile::build(&policy, &source.trees, counts)?;
-    let bound = BoundPolicy::new(&policy, &profile)?;
+    let profile = Profile::build(policy, &source.trees, counts)?;
+    let bound = BoundPolicy::new(policy, &profile)?;
     let start = Instant::now();
     let outcome = match run::search(&bound, 1, &Deadline::after(&NoObserver, limit)) {
         Err(run::RunError::Unsupported(_)) => return Ok(None),
@@ -150,9 +149,9 @@ fn lost(
         return Ok(None);
     }
     let verified = verify::verify(&bound, outcome.recoding)?;
-    let measures = Measures::of(&MeasureContext::of_recoding(&policy, &profile, verified.released()));
+    let measures = Measures::of(&MeasureContext::of_recoding(policy, &profile, verified.released()));
     let lm = measures.get("lm").map(|lm| lm / source.columns.len() as f64);
-    let loss = if cell.measure == "lm" { lm } else { measures.get("gcp") };
+    let loss = if measure == "lm" { lm } else { measures.get("gcp") };
     Ok(Some((loss.ok_or("no loss")?, seconds)))
 }
 
@@ -247,7 +246,8 @@ fn row(
         if effort == "kept" {
             return Ok(None);
         }
-        let found = lost(source, counts, cell, lines, limit)?;
+        let policy = source.policy(cell.measure, &cell.privacy, lines)?;
+        let found = lost(source, counts, cell.measure, &policy, limit)?;
         kept.put(&cell.name, method, found)?;
         Ok(found)
     };

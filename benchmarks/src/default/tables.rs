@@ -16,7 +16,7 @@ const WIDE_RECORDS: usize = 3000;
 const PEOPLE: u64 = 20_000;
 
 /// Columns by name, with their declaration; hierarchies by column; the records.
-pub(super) struct Source {
+pub struct Source {
     pub name: &'static str,
     /// Quasi-identifiers and how they are declared.
     pub columns: Vec<(String, String)>,
@@ -30,13 +30,14 @@ const NUMBER: &str = "type = \"number\"\nmissing = \"category\"\n";
 const DATE: &str = "type = \"date\"\nformat = \"%m/%d/%Y\"\n";
 const CATEGORY: &str = "type = \"category\"\nmissing = \"category\"\n";
 
-pub(super) fn folder() -> PathBuf {
+/// Folder of the public data.
+pub fn folder() -> PathBuf {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from)
 }
 
 /// Reads columns of a CSV file without quotes. Lines with another number of cells are left out.
-fn read(path: &str, separator: char, columns: &[String]) -> Result<TextRows, Box<dyn Error>> {
+pub fn read(path: &str, separator: char, columns: &[String]) -> Result<TextRows, Box<dyn Error>> {
     let text = fs::read_to_string(folder().join(path))?;
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split(separator).collect();
@@ -154,10 +155,10 @@ impl Source {
     }
 
     /// Policy with some lines of `[privacy]` and of `[method]`.
-    pub(super) fn policy(&self, measure: &str, privacy: &str, method: &str) -> Result<Policy, Box<dyn Error>> {
-        // Mondrian accepts no objective.
-        let measure =
-            if method.contains("mondrian") { String::new() } else { format!("measure.name = \"{measure}\"\n") };
+    pub fn policy(&self, measure: &str, privacy: &str, method: &str) -> Result<Policy, Box<dyn Error>> {
+        // Mondrian accepts no objective, and some methods have a parameter instead.
+        let accepts = !method.contains("mondrian") && !method.contains("measure");
+        let measure = if accepts { format!("measure.name = \"{measure}\"\n") } else { String::new() };
         let mut text = format!("version = 1\n{measure}[method]\n{method}\n[privacy]\n{privacy}\n");
         for (name, declared) in &self.columns {
             write!(text, "[columns.\"{name}\"]\nrole = \"quasi-identifier\"\n{declared}")?;
@@ -168,13 +169,14 @@ impl Source {
         Ok(Policy::parse(&text, &method_names())?)
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub fn counts(&self) -> Counts {
         let names: Vec<&str> = self.columns.iter().chain(&self.others).map(|(name, _)| name.as_str()).collect();
         counted(&names, &self.rows)
     }
 }
 
-pub(super) type Make = fn() -> Result<Source, Box<dyn Error>>;
+/// Makes a table.
+pub type Make = fn() -> Result<Source, Box<dyn Error>>;
 
 const ADULT: [&str; 8] =
     ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
@@ -192,7 +194,7 @@ const ADULT_MIXED: [&str; 9] = [
 ];
 
 /// Tables for k-anonymity alone.
-pub(super) const TABLES: [(&str, Make); 12] = [
+pub const TABLES: [(&str, Make); 12] = [
     ("adult", || adult("adult", &ADULT, &[])),
     ("adult-free", || adult("adult-free", &ADULT_MIXED, &ADULT_NUMBERS)),
     ("german", || {

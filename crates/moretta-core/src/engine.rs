@@ -112,7 +112,7 @@ pub trait Engine: Records {
 }
 
 /// A release that is written but not published. Dropping it removes it.
-pub trait Staged: Send {
+pub trait Staged: Send + Sync {
     /// Opens what was written, to read it back.
     fn open(&self) -> Result<Box<dyn Records + '_>, EngineFault>;
 

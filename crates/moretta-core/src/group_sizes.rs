@@ -24,6 +24,13 @@ impl GroupSizes {
         Self(groups.into_iter().collect())
     }
 
+    /// All groups of several lists.
+    pub fn merged(lists: impl IntoIterator<Item = Self>) -> Self {
+        let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
+        lists.into_iter().flat_map(|list| list.0).for_each(|(size, more)| *groups.entry(size).or_default() += more);
+        Self(groups.into_iter().collect())
+    }
+
     /// Groups of the counted records by some of the counted columns, given by their index.
     ///
     /// Cost: O(distinct rows) time and 4 bytes per row and column.
@@ -96,6 +103,8 @@ mod tests {
         assert_eq!((sizes.groups(), sizes.records(), sizes.unique()), (5, 17, 2));
         assert_eq!([0, 1, 3, 4, 9, 10].map(|k| sizes.below(k)), [0, 0, 2, 8, 8, 17]);
         assert_eq!(GroupSizes::of([]), GroupSizes::default());
+        let parts = [&[1, 3][..], &[], &[9, 3, 1]].map(|sizes| GroupSizes::of(sizes.iter().copied()));
+        assert_eq!(GroupSizes::merged(parts), sizes);
     }
 
     #[test]

@@ -169,12 +169,18 @@ impl<S: Staged> Written<'_, S> {
             return Err(ReadBackError::Columns);
         }
         let columns = Profile::released_columns(policy);
-        let (counts, rows) = count_with_sizes(&*records, &columns, std::slice::from_ref(&expected_columns), observer)?;
+        let check = || {
+            let (counts, rows) =
+                count_with_sizes(&*records, &columns, std::slice::from_ref(&expected_columns), observer)?;
+            let written = Profile::of_release(policy, hierarchies, &counts)?;
+            drop(counts);
+            readback::compare_with_verified(verified, &written)?;
+            Ok::<_, ReadBackError>((written, rows))
+        };
+        // One thread can digest the file meanwhile.
+        let (checked, file) = rayon::join(check, || staged.file(observer));
+        let ((written, rows), file) = (checked?, file?);
         drop(records);
-        let file = staged.file(observer)?;
-        let written = Profile::of_release(policy, hierarchies, &counts)?;
-        drop(counts);
-        readback::compare_with_verified(verified, &written)?;
         let tables = Tables { table: &written, ..verified.tables() };
         let judgements = match policy.unit() {
             Unit::Records => verify::check(&BoundPolicy::with_tables(policy, tables)?),

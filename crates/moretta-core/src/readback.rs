@@ -6,9 +6,14 @@
 //! - [`check_forms`] checks that every cell has a form that a release can have (a value, an interval, a label of the
 //!   hierarchy, ..). `moretta check` uses it for files whose original is not available.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    hash::BuildHasher,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
+use rayon::prelude::*;
 
 use crate::{
     declaration::Declaration,
@@ -18,9 +23,9 @@ use crate::{
     ids::{AttributeId, TupleId, VariantId},
     notation::Notation,
     policy::{ColumnPolicy, Policy},
-    profile::Profile,
+    profile::{Column, Profile},
     schema::{Kind, MissingRule},
-    text::{at_record, merge_counts, shown},
+    text::{at_record, shown},
     verify::Verified,
 };
 
@@ -63,33 +68,83 @@ pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<
     if released.groups() != file.tuples() {
         return Err(Mismatch::new("the number of groups differs"));
     }
-    let p = original.columns().len();
-    let mut group_by_labels: HashMap<Vec<Cow<'_, str>>, usize> = HashMap::new();
-    for group in 0..released.groups() {
-        let written = |column: usize| verified.written(column, released.label(group, column));
-        group_by_labels.insert((0..p).map(written).collect(), group);
-    }
-    for tuple in (0..file.tuples() as u32).map(TupleId) {
-        let texts = file.codes(tuple).iter().zip(file.columns());
-        let labels: Vec<Cow<'_, str>> = texts.map(|(&code, column)| Cow::Borrowed(column.domain.text(code))).collect();
-        let group = *group_by_labels.get(&labels).ok_or(Mismatch::new("a combination of released values differs"))?;
+    let codes = LabelCodes::new(verified, file);
+    let is_seen: Vec<AtomicBool> = (0..file.tuples()).map(|_| AtomicBool::new(false)).collect();
+    let compared = (0..released.groups()).into_par_iter().map_init(Vec::new, |key, group| {
+        let tuple = codes.tuple_of(released.grouping().key(group), file, key);
+        // Two groups have different labels, so that as many groups as tuples are all of them.
+        let tuple = tuple.filter(|tuple| !is_seen[tuple.index()].swap(true, Relaxed));
+        let tuple = tuple.ok_or(Mismatch::new("a combination of released values differs"))?;
         let verified_values = released.grouping().members(group).iter().map(|member| (member.variant, member.records));
         let written_values = file.variants_of(tuple).map(|variant| (variant, file.variant_records(variant)));
-        if value_counts(original, verified_values) != value_counts(file, written_values) {
+        if ValueCounts::of(original, verified_values) != ValueCounts::of(file, written_values) {
             return Err(Mismatch::new("the sensitive or class values of a group differ"));
         }
-    }
-    Ok(())
+        Ok(())
+    });
+    compared.find_map_first(Result::err).map_or(Ok(()), Err)
 }
 
-/// Records of each combination of sensitive and class values, sorted by combination.
-fn value_counts(profile: &Profile, variants: impl Iterator<Item = (VariantId, u64)>) -> Vec<(Vec<u32>, u64)> {
-    let attributes = 0..profile.attributes().len() as u32;
-    let values = |variant| attributes.clone().map(|a| profile.value(variant, AttributeId(a))).collect();
-    let mut counts: Vec<(Vec<u32>, u64)> = variants.map(|(variant, records)| (values(variant), records)).collect();
-    counts.sort_unstable();
-    merge_counts(&mut counts);
-    counts
+/// Codes of the labels of a verified table in the profile of its file.
+struct LabelCodes {
+    /// By column and label; `None` if the file does not have the label.
+    codes: Vec<Vec<Option<u32>>>,
+    /// The tuples of the file, by the hash of their codes.
+    tuples: HashTable<TupleId>,
+    hasher: DefaultHashBuilder,
+}
+
+impl LabelCodes {
+    fn new(verified: &Verified<'_>, file: &Profile) -> Self {
+        let of_column = |(column, written): (usize, &Column)| {
+            let domain = &written.domain;
+            let codes: HashMap<&str, u32> = (0..domain.len() as u32).map(|code| (domain.text(code), code)).collect();
+            let labels = verified.released().labels(column).iter();
+            labels.map(|label| codes.get(&*verified.written(column, label)).copied()).collect()
+        };
+        let codes = file.columns().iter().enumerate().map(of_column).collect();
+        let hasher = DefaultHashBuilder::default();
+        let mut tuples = HashTable::with_capacity(file.tuples());
+        let hash = |tuple: &TupleId| hasher.hash_one(file.codes(*tuple));
+        (0..file.tuples() as u32).map(TupleId).for_each(|tuple| _ = tuples.insert_unique(hash(&tuple), tuple, hash));
+        Self { codes, tuples, hasher }
+    }
+
+    /// The tuple of the file that has the labels of a group. `key` is scratch space.
+    fn tuple_of(&self, labels: &[u32], file: &Profile, key: &mut Vec<u32>) -> Option<TupleId> {
+        key.clear();
+        for (codes, &label) in self.codes.iter().zip(labels) {
+            key.push(codes[label as usize]?);
+        }
+        self.tuples.find(self.hasher.hash_one(&key[..]), |tuple| file.codes(*tuple) == &key[..]).copied()
+    }
+}
+
+/// Records of each combination of sensitive and class values of a group, sorted by combination.
+#[derive(Debug, PartialEq)]
+struct ValueCounts {
+    /// The values of one combination after another.
+    values: Vec<u32>,
+    records: Vec<u64>,
+}
+
+impl ValueCounts {
+    fn of(profile: &Profile, variants: impl Iterator<Item = (VariantId, u64)>) -> Self {
+        let width = profile.attributes().len();
+        let (mut values, mut order): (Vec<u32>, Vec<(usize, u64)>) = (Vec::new(), Vec::new());
+        for (index, (variant, records)) in variants.enumerate() {
+            values.extend((0..width as u32).map(|attribute| profile.value(variant, AttributeId(attribute))));
+            order.push((index, records));
+        }
+        let of = |index: usize| &values[index * width..(index + 1) * width];
+        order.sort_unstable_by(|a, b| of(a.0).cmp(of(b.0)));
+        let mut counts = Self { values: Vec::with_capacity(values.len()), records: Vec::new() };
+        for same in order.chunk_by(|a, b| of(a.0) == of(b.0)) {
+            counts.values.extend_from_slice(of(same[0].0));
+            counts.records.push(same.iter().map(|(_, records)| records).sum());
+        }
+        counts
+    }
 }
 
 /// A cell that is no released form of its column.

@@ -106,7 +106,7 @@ impl ReleaseMemory {
         let opaque = sum(|column| column.labels * (2 * (16 + block(column.length)) + 36));
         let file_profile = groups * (4 * p + 12) + members * (4 * attributes + 24) + opaque;
         let comparing = hash_table(groups, 32) + groups * block(16 * p) + groups * (4 * p + 16) + 16 * members;
-        let sorting = if is_local { 16 * members + 8 * variants + 4 * counted.rows } else { 0 };
+        let sorting = if is_local { 16 * members + 8 * variants + 16 * counted.rows } else { 0 };
         Self {
             recoding,
             released,

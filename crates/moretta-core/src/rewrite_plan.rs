@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use crate::{
     counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, RenotatedColumn, Rewrite, Share},
     declaration::{ColumnPolicy, Declaration},
@@ -94,29 +96,30 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
     let released = verified.released();
     let p = profile.columns().len();
     let labels = (0..p)
+        .into_par_iter()
         .map(|column| {
-            let written = |group| verified.written(column, released.label(group, column)).into();
+            // A label of many groups is translated once.
+            let labels = released.labels(column).iter().map(|label| verified.written(column, label));
+            let labels: Vec<Cow<'_, str>> = labels.collect();
+            let written = |group| (*labels[released.grouping().key(group)[column] as usize]).into();
             (0..released.groups()).map(written).collect()
         })
         .collect();
     let mut pieces: Vec<GroupAssignment> = groups.assignments.clone();
-    pieces.sort_unstable_by_key(|piece| (piece.variant, piece.group));
+    pieces.par_sort_unstable_by_key(|piece| (piece.variant, piece.group));
     let mut starts = vec![0usize; profile.variants() + 1];
     pieces.iter().for_each(|piece| starts[piece.variant.index() + 1] += 1);
     (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
     // Several texts may mean one value (`1`, `1.0`), so several rows may be one variant. They take its records in the
     // order of their first records, or of their texts, so that the result does not depend on the engine's order.
-    let mut order: Vec<u32> = (0..counts.rows() as u32).collect();
-    let by_texts = |a: usize, b: usize| counts.texts(a).cmp(counts.texts(b));
-    let by_first_record = |a: usize, b: usize| counts.first_record(a).cmp(&counts.first_record(b));
-    order.sort_unstable_by(|&a, &b| {
-        let (a, b) = (a as usize, b as usize);
-        by_first_record(a, b).then_with(|| by_texts(a, b))
-    });
+    let mut order: Vec<(u64, u32)> =
+        (0..counts.rows()).map(|row| (counts.first_record(row).unwrap_or(0), row as u32)).collect();
+    let by_texts = |a: u32, b: u32| counts.texts(a as usize).cmp(counts.texts(b as usize));
+    order.par_sort_unstable_by(|(first, a), (other, b)| first.cmp(other).then_with(|| by_texts(*a, *b)));
     let (mut rows, mut offsets) = (Vec::with_capacity(counts.codes.len()), Vec::with_capacity(counts.rows() + 1));
     let mut shares: Vec<Share> = Vec::with_capacity(pieces.len());
     offsets.push(0);
-    for row in order.into_iter().map(|row| row as usize) {
+    for row in order.into_iter().map(|(_, row)| row as usize) {
         let variant = profile.variant_of_row(row).index();
         let row_start = shares.len();
         let mut remaining = counts.counts[row];

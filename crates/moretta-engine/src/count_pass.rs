@@ -29,9 +29,10 @@ use crate::{
     csv::convert::unguarded,
     dictionary::Dictionary,
     error::{EngineError, OutOfMemory},
-    hashed_rows::{HashedRows, columns_of},
+    hashed_rows::{EncodedColumns, HashedRows, columns_of},
     local::EngineOptions,
     memory::{MemoryBudget, memory_to_count},
+    ordered_pool::map_each,
     row_counter::RowCounter,
     scan::{PieceBatch, PieceMode, RecordNumbers, ScanRequest, scan},
     source::Source,
@@ -85,7 +86,9 @@ impl PartialCounts {
             self.sizes.clear();
             self.sizes.extend(self.dictionaries.iter().map(Dictionary::len));
             self.rows.add_each(&self.codes, chunk, &self.sizes, batch.position() + first as u64);
-            self.hashed.add(batch, first..first + chunk)?;
+            let encoded =
+                EncodedColumns { columns: column_indices, codes: &self.codes, dictionaries: &self.dictionaries };
+            self.hashed.add(batch, first..first + chunk, encoded)?;
         }
         Ok(())
     }
@@ -116,61 +119,105 @@ impl PartialCounts {
             distinct_values: self.dictionaries.get(widest).map_or(0, |dictionary| dictionary.len() as u64),
         })))
     }
-
-    /// Adds the counts of another thread.
-    fn merge(&mut self, other: Self) {
-        let map = |(mine, theirs): (&mut Dictionary, &Dictionary)| {
-            (0..theirs.len() as u32).map(|code| mine.encode(theirs.value(code))).collect()
-        };
-        let maps: Vec<Vec<u32>> = self.dictionaries.iter_mut().zip(&other.dictionaries).map(map).collect();
-        let sizes: Vec<usize> = self.dictionaries.iter().map(Dictionary::len).collect();
-        self.rows.merge(&other.rows, &maps, &sizes);
-        self.hashed.merge(other.hashed);
-    }
 }
 
 /// Merges the counts of all threads and converts positions to record numbers.
 fn merge_all(
     partials: Vec<PartialCounts>,
     source: &Source,
-    (columns, indices): (&[String], &[usize]),
+    (names, indices): (&[String], &[usize]),
     numbers: &RecordNumbers,
 ) -> (Counts, Vec<GroupSizes>) {
-    let mut partials = partials.into_iter();
-    let mut all = partials.next().unwrap_or_else(|| PartialCounts::new(columns.len(), &[]));
-    partials.for_each(|other| all.merge(other));
-    let PartialCounts { dictionaries, rows, hashed, .. } = all;
-    let sizes = hashed.sizes();
-    drop(hashed);
+    let threads = partials.len();
+    let (mut of_columns, mut rows, mut hashed) = (Vec::new(), Vec::new(), Vec::new());
+    of_columns.resize_with(names.len(), Vec::new);
+    for partial in partials {
+        of_columns.iter_mut().zip(partial.dictionaries).for_each(|(all, dictionary)| all.push(dictionary));
+        rows.push(partial.rows);
+        hashed.push(partial.hashed);
+    }
+    let group_sizes = HashedRows::sizes(hashed);
+    let (dictionaries, mut maps_of_columns): (Vec<Dictionary>, Vec<_>) =
+        map_each(of_columns, threads, merge_dictionaries).into_iter().unzip();
+    if threads > 1 {
+        let maps_of =
+            |thread: usize| maps_of_columns.iter_mut().map(|maps| std::mem::take(&mut maps[thread])).collect();
+        let maps: Vec<Vec<Vec<u32>>> = (0..threads).map(maps_of).collect();
+        let sizes: Vec<usize> = dictionaries.iter().map(Dictionary::len).collect();
+        rows = RowCounter::merged(&rows, &maps, &sizes, threads);
+    }
     let mut counts = Counts { records: numbers.records(), ..Counts::default() };
-    let mut first_records = Vec::with_capacity(rows.len());
-    let mut first_by_code: Vec<Vec<u64>> = dictionaries.iter().map(|values| vec![u64::MAX; values.len()]).collect();
-    counts.codes.reserve_exact(rows.len() * columns.len());
-    counts.counts.reserve_exact(rows.len());
-    rows.for_each(|codes, count, position| {
-        let first = numbers.number(position);
-        counts.codes.extend_from_slice(codes);
-        counts.counts.push(count);
-        first_records.push(first);
-        for (first_by_code, &code) in first_by_code.iter_mut().zip(codes) {
-            let earliest = &mut first_by_code[code as usize];
-            *earliest = first.min(*earliest);
-        }
-    });
-    drop(rows);
+    let (first_records, first_by_code) = write_rows(rows, &mut counts, &dictionaries, numbers);
     counts.first_records = Some(first_records);
     let guarded = source.csv_options().guard_formulas;
-    let columns = columns.iter().zip(indices);
-    for (((name, &index), dictionary), first_records) in columns.zip(dictionaries).zip(first_by_code) {
+    let column = |(((name, &index), dictionary), first_records): (((&String, &usize), Dictionary), Vec<u64>)| {
         let value = |code| String::from_utf8_lossy(dictionary.value(code)).into_owned().into_boxed_str();
         let mut values: Vec<Box<str>> = (0..dictionary.len() as u32).map(value).collect();
         if guarded {
             remove_guards(&mut values);
         }
         let (name, typed) = (name.clone(), source.is_typed(index));
-        counts.columns.push(CountedColumn { name, values, first_records: Some(first_records), typed });
+        CountedColumn { name, values, first_records: Some(first_records), typed }
+    };
+    let columns = names.iter().zip(indices).zip(dictionaries).zip(first_by_code).collect();
+    counts.columns = map_each(columns, threads, column);
+    (counts, group_sizes)
+}
+
+/// Merges the dictionaries of a column of all threads. Returns it with the codes of each thread's values.
+fn merge_dictionaries(of_threads: Vec<Dictionary>) -> (Dictionary, Vec<Vec<u32>>) {
+    let mut of_threads = of_threads.into_iter();
+    let mut all = of_threads.next().unwrap_or_default();
+    let mut maps = vec![(0..all.len() as u32).collect()];
+    for other in of_threads {
+        maps.push((0..other.len() as u32).map(|code| all.encode(other.value(code))).collect());
     }
-    (counts, sizes)
+    (all, maps)
+}
+
+/// Writes rows to counts. Returns the first record of each row, and of each value by column.
+fn write_rows(
+    rows: Vec<RowCounter>,
+    counts: &mut Counts,
+    dictionaries: &[Dictionary],
+    numbers: &RecordNumbers,
+) -> (Vec<u64>, Vec<Vec<u64>>) {
+    let (width, total) = (dictionaries.len(), rows.iter().map(RowCounter::len).sum());
+    counts.codes = vec![0; total * width];
+    counts.counts = vec![0; total];
+    let mut first_records = vec![0; total];
+    let (mut all_codes, mut all_counts, mut all_first) =
+        (&mut counts.codes[..], &mut counts.counts[..], &mut first_records[..]);
+    let mut parts = Vec::new();
+    for rows in rows {
+        let (codes, counts, first);
+        (codes, all_codes) = all_codes.split_at_mut(rows.len() * width);
+        (counts, all_counts) = all_counts.split_at_mut(rows.len());
+        (first, all_first) = all_first.split_at_mut(rows.len());
+        parts.push((rows, codes, counts, first));
+    }
+    let threads = parts.len();
+    let write = |(rows, codes, counts, first): (RowCounter, &mut [u32], &mut [u64], &mut [u64])| {
+        let mut first_by_code: Vec<Vec<u64>> = dictionaries.iter().map(|values| vec![u64::MAX; values.len()]).collect();
+        let mut row = 0;
+        rows.for_each(|row_codes, count, position| {
+            codes[row * width..(row + 1) * width].copy_from_slice(row_codes);
+            (counts[row], first[row]) = (count, numbers.number(position));
+            for (first_by_code, &code) in first_by_code.iter_mut().zip(row_codes) {
+                let earliest = &mut first_by_code[code as usize];
+                *earliest = first[row].min(*earliest);
+            }
+            row += 1;
+        });
+        first_by_code
+    };
+    let earlier = |mut all: Vec<Vec<u64>>, part: Vec<Vec<u64>>| {
+        let columns = all.iter_mut().zip(part);
+        columns.for_each(|(all, part)| all.iter_mut().zip(part).for_each(|(all, part)| *all = part.min(*all)));
+        all
+    };
+    let first_by_code = map_each(parts, threads, write).into_iter().reduce(earlier).unwrap_or_default();
+    (first_records, first_by_code)
 }
 
 /// Removes the apostrophes before formulas, unless a text would occur twice: a release never has it both ways.

@@ -2,14 +2,13 @@
 //!
 //! Guarantee: equal byte strings get equal codes, counted from 0 without gaps in order of insertion.
 //!
-//! How: all values are in one byte array; a hash table maps them to codes. A table entry holds values of up to 16 bytes
-//! completely, so that most values are compared without a look at the byte array. Cost: one hash and mostly one
-//! comparison per value.
+//! How: all values are in one byte array; a hash table with linear probing maps them to codes. A table entry holds values
+//! of up to 16 bytes completely, so that most values are compared without a look at the byte array. Cost: one hash and
+//! mostly one comparison per value.
 
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
 /// Fixed seed, so that runs are reproducible.
 const HASHER: FixedState = FixedState::with_seed(0x006d_6f72_6574_7461);
@@ -39,6 +38,12 @@ struct Entry {
     length: u32,
     code: u32,
 }
+
+/// An entry without a value.
+const FREE: Entry = Entry { low: 0, high: 0, length: 0, code: u32::MAX };
+
+/// Entries of the smallest table.
+const MIN_ENTRIES: usize = 16;
 
 impl Entry {
     /// The entry of a value, without its code. `low` and `high` are the first and the last bytes of a short value. They
@@ -76,12 +81,19 @@ impl Entry {
 }
 
 /// Distinct byte strings and their codes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Dictionary {
-    table: HashTable<Entry>,
+    /// A power of two of entries, of which at most 3/4 have a value.
+    table: Vec<Entry>,
     bytes: Vec<u8>,
     /// The value of code `c` is `bytes[ends[c - 1]..ends[c]]`.
     ends: Vec<usize>,
+}
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        Self { table: vec![FREE; MIN_ENTRIES], bytes: Vec::new(), ends: Vec::new() }
+    }
 }
 
 impl Dictionary {
@@ -94,9 +106,28 @@ impl Dictionary {
 
     #[inline]
     fn look_up(&self, entry: &Entry, value: &[u8]) -> Option<u32> {
-        let matches =
-            |other: &Entry| entry.matches(other) && (value.len() <= INLINE_BYTES || self.value(other.code) == value);
-        self.table.find(entry.hash(), matches).map(|entry| entry.code)
+        let last = self.table.len() - 1;
+        let mut at = entry.hash() as usize & last;
+        loop {
+            let other = &self.table[at];
+            if other.code == FREE.code {
+                return None;
+            }
+            if entry.matches(other) && (value.len() <= INLINE_BYTES || self.value(other.code) == value) {
+                return Some(other.code);
+            }
+            at = (at + 1) & last;
+        }
+    }
+
+    /// Writes an entry, whose value is not in the table, to a free place.
+    fn place(&mut self, entry: Entry) {
+        let last = self.table.len() - 1;
+        let mut at = entry.hash() as usize & last;
+        while self.table[at].code != FREE.code {
+            at = (at + 1) & last;
+        }
+        self.table[at] = entry;
     }
 
     #[cold]
@@ -104,7 +135,12 @@ impl Dictionary {
         let code = self.ends.len() as u32;
         self.bytes.extend_from_slice(value);
         self.ends.push(self.bytes.len());
-        self.table.insert_unique(entry.hash(), Entry { code, ..entry }, Entry::hash);
+        if self.ends.len() * 4 > self.table.len() * 3 {
+            let larger = vec![FREE; 2 * self.table.len()];
+            let old = std::mem::replace(&mut self.table, larger);
+            old.into_iter().filter(|entry| entry.code != FREE.code).for_each(|entry| self.place(entry));
+        }
+        self.place(Entry { code, ..entry });
         code
     }
 
@@ -128,7 +164,7 @@ impl Dictionary {
 
     /// Allocated bytes.
     pub(crate) fn size(&self) -> u64 {
-        (self.table.allocation_size() + self.bytes.capacity() + self.ends.capacity() * 8) as u64
+        (self.table.capacity() * size_of::<Entry>() + self.bytes.capacity() + self.ends.capacity() * 8) as u64
     }
 }
 

@@ -72,6 +72,8 @@ mod row_table;
 mod scan;
 mod source;
 mod staged;
+mod table;
+mod table_file;
 mod target;
 
 pub use bytes::{
@@ -88,4 +90,6 @@ pub use memory::{PROCESS_BYTES, peak_memory_bytes, resident_memory_bytes};
 pub use parquet::catches_panics;
 pub use source::{CopiedInput, Source, same_file};
 pub use staged::StagedFile;
+pub use table::{MemoryTable, TableSlot};
+pub use table_file::write_table;
 pub use target::{Pending, Target, hold_signals, publish_all, remove_pending_files, write_pending};

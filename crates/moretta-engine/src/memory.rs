@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use moretta_core::{
-    memory::{hash_table, pushed},
+    memory::pushed,
     release_memory::{ReleaseMemory, RowSize},
 };
 
@@ -40,7 +40,7 @@ impl EngineOptions {
         // Threads count the same rows and values, unless these are rare.
         let in_threads = |distinct: u64| (self.threads as u64 * distinct).min(records.max(distinct));
         let counted = |rows: u64| (rows * 2).next_power_of_two() * 24;
-        let known = |values: u64| hash_table(values, 24) + 8 * values;
+        let known = |values: u64| cells(values) * 24 + 8 * values;
         let threads = counted(in_threads(rows)) + known(in_threads(values)) + 2 * text_bytes;
         let counts = rows * (4 * columns + 16) + values * 64;
         threads + threads / 2 + counts
@@ -54,19 +54,24 @@ impl EngineOptions {
             return 0;
         }
         let in_threads = (self.threads as u64 * groups).min(records.max(groups));
-        hash_table(in_threads, ENTRY_BYTES) + hash_table(groups, ENTRY_BYTES)
+        (cells(in_threads) + cells(groups)) * ENTRY_BYTES
     }
 
     /// Estimates the heap of the second pass beside the rewrite. It writes about `bytes` bytes.
     pub fn rewrite_bytes(&self, release: &ReleaseMemory, bytes: u64) -> u64 {
         let RowSize { rows, columns, values, text_bytes } = release.key;
-        let dictionaries = hash_table(values, 24) + 8 * values + pushed(text_bytes);
-        let index = if rows == 0 { 0 } else { hash_table(rows, 8) + pushed(rows * 4 * (columns + 4)) + 8 * rows };
+        let dictionaries = cells(values) * 24 + 8 * values + pushed(text_bytes);
+        let index = if rows == 0 { 0 } else { cells(rows) * 8 + pushed(rows * 4 * (columns + 4)) + 8 * rows };
         let buckets = (3 * self.threads as u64 * self.bucket_bytes).min(3 * bytes);
         let shuffle = self.shuffle_memory.min(2 * bytes) + buckets;
         let pieces = 4 * self.threads as u64 * self.block_size as u64;
         dictionaries + index + pushed(release.label_text) + shuffle + pieces.min(8 * bytes)
     }
+}
+
+/// Cells of a hash table of the engine with so many entries: at most 3/4 of them are used.
+fn cells(entries: u64) -> u64 {
+    (entries + entries / 3 + 1).next_power_of_two()
 }
 
 /// Memory limit with which the threads may hold `bytes` before their counts are merged: the inverse of

@@ -137,6 +137,26 @@ pub(crate) fn take_numbers_below<S>(
     move |_| Ok(Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&number| number < count))
 }
 
+/// Maps items on at most `threads` threads; the results are in the order of the items.
+pub(crate) fn map_each<T: Send, R: Send>(items: Vec<T>, threads: usize, map: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let threads = threads.min(items.len());
+    if threads < 2 {
+        return items.into_iter().map(map).collect();
+    }
+    let (items, results) = (Mutex::new(items.into_iter().enumerate()), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let Some((number, item)) = lock(&items).next() else { break };
+            let result = map(item);
+            lock(&results).push((number, result));
+        }
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 /// Runs one thread per state until `take` returns `None`, and returns the states in order. A single state is run on the
 /// calling thread.
 pub(crate) fn run<S, E>(

@@ -162,6 +162,14 @@ impl PackedCounter {
         (folded_multiply(key) >> self.shift) as usize
     }
 
+    /// Grows the table so that `keys` keys fit in total.
+    pub(crate) fn reserve(&mut self, keys: usize) {
+        let cells = (keys + keys / 2).next_power_of_two().max(MIN_CELLS);
+        if cells > self.cells.len() {
+            self.resize(cells);
+        }
+    }
+
     /// Grows the table if `keys` might not fit, and loads their home cells into the cache.
     #[inline]
     fn reserve_and_prefetch(&mut self, keys: &[u64]) {

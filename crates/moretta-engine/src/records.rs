@@ -171,6 +171,17 @@ pub(crate) struct CsvCells<'a> {
 }
 
 impl CsvCells<'_> {
+    /// Bytes of a cell that keeps the quotes that it has in the input; `None` if its bytes follow from its value.
+    #[inline]
+    pub(crate) fn quoted(&self, record: usize, column: usize) -> Option<&[u8]> {
+        match self.records {
+            InputRecords::Csv { bytes, fields, quote } if self.conversion.is_none() => {
+                Some(fields.raw(bytes, record, column)).filter(|raw| raw.first() == Some(&quote))
+            }
+            _ => None,
+        }
+    }
+
     /// Appends the cells of a record from column `from` to column `to`, both included. Cells of CSV keep their bytes,
     /// but for quotes that are added if necessary.
     #[inline]

@@ -18,12 +18,17 @@
 //! because a column gets one bit to spare and each bit doubles the values it can hold. When a row no longer fits into
 //! 64 bits, all rows move to a [`RowTable`], which takes rows of any width.
 //!
+//! Counters of several threads are merged in parts: each of as many threads goes through all rows and takes those whose
+//! hash belongs to its part.
+//!
 //! Cost: one overlapped cache miss per record while rows are packed, two afterwards; one pass over the distinct rows
 //! per rebuild.
 
 use crate::{
+    dictionary::folded_multiply,
+    ordered_pool::map_each,
     packed_counter::{BATCH_KEYS, KeyLayout, PackedCounter},
-    row_table::RowTable,
+    row_table::{RowTable, hash_codes},
 };
 
 /// Distinct rows of codes, each with its count and first position.
@@ -72,10 +77,28 @@ impl RowCounter {
         }
     }
 
-    /// Adds the counts of another thread. `maps[c]` maps its codes of column `c` to those of this counter, which are
-    /// below `sizes[c]`.
-    pub(crate) fn merge(&mut self, other: &Self, maps: &[Vec<u32>], sizes: &[usize]) {
-        self.make_room(sizes);
+    /// Merges the counters of several threads. `maps[t][c]` maps the codes of column `c` of thread `t` to common codes,
+    /// which are below `sizes[c]`. The result has about the same rows in every part, each row in one of them.
+    pub(crate) fn merged(counters: &[Self], maps: &[Vec<Vec<u32>>], sizes: &[usize], parts: usize) -> Vec<Self> {
+        let width = sizes.len();
+        let largest = counters.iter().map(Self::len).max().unwrap_or(0);
+        let part = |part| {
+            let mut merged = Self::new(width);
+            merged.make_room(sizes);
+            if merged.wide.is_none() {
+                merged.packed.reserve(largest / parts);
+            }
+            for (counter, maps) in counters.iter().zip(maps) {
+                merged.merge(counter, maps, (part, parts));
+            }
+            merged
+        };
+        map_each((0..parts).collect(), parts, part)
+    }
+
+    /// Adds the rows of one of some parts of another thread's rows. `maps[c]` maps its codes of column `c` to those of
+    /// this counter, for which there is room.
+    fn merge(&mut self, other: &Self, maps: &[Vec<u32>], (part, parts): (usize, usize)) {
         let mut mapped = vec![0; self.width];
         let mut counted = Vec::with_capacity(BATCH_KEYS);
         self.keys.clear();
@@ -84,9 +107,16 @@ impl RowCounter {
                 *to = map[code as usize];
             }
             if let Some(wide) = &mut self.wide {
-                return wide.add(&mapped, count, position);
+                if hash_codes(&mapped) as usize % parts == part {
+                    wide.add(&mapped, count, position);
+                }
+                return;
             }
-            self.keys.push(self.layout.pack(&mapped));
+            let key = self.layout.pack(&mapped);
+            if folded_multiply(key) as usize % parts != part {
+                return;
+            }
+            self.keys.push(key);
             counted.push((count, position));
             if counted.len() == BATCH_KEYS {
                 self.packed.add_counted(&self.keys, &counted);
@@ -211,10 +241,10 @@ mod tests {
         }
 
         #[test]
-        fn merged_counts_are_those_of_a_map(one in case(), two in case(), turn in 0..2000u32) {
+        fn merged_counts_are_those_of_a_map(one in case(), two in case(), turn in 0..2000u32, parts in 1..4usize) {
             let two = Case { width: one.width, ..two };
             let mut naive = Naive::new();
-            let (mut counter, mut sizes) = counted(&one, &mut naive);
+            let (counter, mut sizes) = counted(&one, &mut naive);
             let mut theirs = Naive::new();
             let (other, other_sizes) = counted(&two, &mut theirs);
             let map = |code: u32, size: usize| (code + turn) % size as u32;
@@ -227,8 +257,13 @@ mod tests {
                 *first = position.min(*first);
             }
             sizes.iter_mut().zip(&other_sizes).for_each(|(size, &other)| *size = other.max(*size));
-            counter.merge(&other, &maps, &sizes);
-            prop_assert_eq!(all(&counter), naive);
+            let identity: Vec<Vec<u32>> = sizes.iter().map(|&size| (0..size as u32).collect()).collect();
+            let merged = RowCounter::merged(&[counter, other], &[identity, maps], &sizes, parts);
+            let mut all_rows = Naive::new();
+            for (row, counted) in merged.iter().flat_map(all) {
+                prop_assert_eq!(all_rows.insert(row, counted), None);
+            }
+            prop_assert_eq!(all_rows, naive);
         }
     }
 
@@ -244,10 +279,11 @@ mod tests {
             })
             .collect();
         let same: Vec<Vec<u32>> = vec![(0..rows).collect(), vec![0, 1]];
-        let mut all = RowCounter::new(2);
-        tables.iter().for_each(|table| all.merge(table, &same, &[rows as usize, 2]));
-        assert_eq!(all.len(), 2 * rows as usize);
-        assert!(all.size() > 24 * 2 * u64::from(rows));
+        let all = RowCounter::merged(&tables, &[same.clone(), same], &[rows as usize, 2], 2);
+        assert_eq!(all.iter().map(RowCounter::len).sum::<usize>(), 2 * rows as usize);
+        // Parts are of about the same size.
+        assert!(all.iter().all(|part| part.len() > rows as usize / 10 * 9));
+        assert!(all.iter().map(RowCounter::size).sum::<u64>() > 24 * 2 * u64::from(rows));
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //!                     position (1, 1) is record 3 + 1 + 1 = 5, counted from 1
 //! ```
 //!
-//! Cost: dynamic dispatch per batch of records (about a megabyte), never per cell.
+//! Cost: dynamic dispatch per batch of records (a quarter of a megabyte), never per cell.
 
 use std::{
     fmt::Debug,

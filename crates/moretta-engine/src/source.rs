@@ -27,6 +27,7 @@ use crate::{
     error::EngineError,
     formats::{FileKind, Format},
     scan::Scan,
+    table::{MemoryScan, MemoryTable},
     target::copy_observed,
 };
 
@@ -127,6 +128,12 @@ impl Source {
         if kind.format == Format::Csv { find_encoding(&file, limit) } else { Ok(None) }
     }
 
+    /// Reads a table in memory, which cannot change.
+    pub fn of_table(table: MemoryTable) -> Self {
+        let name = table.name().to_owned();
+        Self { name, scan: Box::new(MemoryScan::new(table)), format: Format::ArrowStream, files: Vec::new() }
+    }
+
     fn open_files(
         name: String,
         files: Vec<InputFile>,
@@ -136,7 +143,7 @@ impl Source {
         Ok(Self { name, scan: (format.entry().open)(&files, options)?, format, files })
     }
 
-    /// Path or pattern that was given to [`Source::open`].
+    /// Path or pattern that was given to [`Source::open`], or name of the table.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -146,7 +153,7 @@ impl Source {
         self.scan.columns()
     }
 
-    /// Paths of the files, in the order they are read.
+    /// Paths of the files, in the order they are read; none for a table in memory.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| file.path.as_path())
     }
@@ -163,7 +170,7 @@ impl Source {
         Ok(ReleaseFile { file, bytes: input.length, sha256 })
     }
 
-    /// Format of all files.
+    /// Format of all files. A table in memory is an Arrow stream.
     pub fn format(&self) -> Format {
         self.format
     }
@@ -201,9 +208,9 @@ impl Source {
         &*self.scan
     }
 
-    /// First file, for messages about the whole source.
+    /// First file, or the name of the table, for messages about the whole source.
     pub(crate) fn first_path(&self) -> PathBuf {
-        self.files.first().map(|file| file.path.clone()).unwrap_or_default()
+        self.files.first().map_or_else(|| PathBuf::from(&self.name), |file| file.path.clone())
     }
 
     /// Returns an error if the length or modification time of a file has changed since it was opened.

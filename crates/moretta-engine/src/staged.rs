@@ -1,6 +1,6 @@
 //! [`StagedFile`]: a written release that waits to be read back before it gets its name.
 
-use std::path::Path;
+use std::{io, panic::resume_unwind, path::Path, thread::JoinHandle};
 
 use moretta_core::{
     engine::{EngineFault, ReadBackProof, Records, ReleaseFile, Staged},
@@ -10,11 +10,12 @@ use moretta_core::{
 use crate::{
     csv::CsvOptions,
     digest::sha256_of,
+    error::EngineError,
     local::{EngineOptions, LocalEngine},
     target::Pending,
 };
 
-/// Release in a temporary file beside its target. Dropping it removes the file.
+/// Release in a temporary file beside its target, or in memory. Dropping it removes it.
 #[derive(Debug)]
 pub struct StagedFile {
     pub(crate) records: u64,
@@ -23,6 +24,8 @@ pub struct StagedFile {
     pub(crate) csv: CsvOptions,
     pub(crate) options: EngineOptions,
     pub(crate) pending: Pending,
+    /// Flushes the file to disk, while it is read back.
+    pub(crate) sync: JoinHandle<io::Result<()>>,
 }
 
 impl StagedFile {
@@ -40,6 +43,13 @@ impl StagedFile {
     pub fn path(&self) -> &Path {
         self.pending.path()
     }
+
+    /// Gives the file its name when it is on the disk.
+    pub(crate) fn persist(self) -> Result<(), EngineError> {
+        let synced = self.sync.join().unwrap_or_else(|panic| resume_unwind(panic));
+        synced.map_err(EngineError::io(self.pending.path(), "sync"))?;
+        self.pending.persist()
+    }
 }
 
 impl Staged for StagedFile {
@@ -49,12 +59,15 @@ impl Staged for StagedFile {
     }
 
     fn file(&self, observer: &dyn Observer) -> Result<Option<ReleaseFile>, EngineFault> {
+        if self.pending.is_in_memory() {
+            return Ok(None);
+        }
         let file = self.pending.target().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let sha256 = sha256_of(self.pending.file(), self.bytes, self.path(), observer)?;
         Ok(Some(ReleaseFile { file, bytes: self.bytes, sha256 }))
     }
 
     fn publish(self, _: ReadBackProof) -> Result<(), EngineFault> {
-        Ok(self.pending.persist()?)
+        Ok(self.persist()?)
     }
 }

@@ -12,7 +12,8 @@ use std::{
     fs::{File, Permissions},
     io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, RwLock, RwLockReadGuard},
+    sync::{Mutex, RwLock, RwLockReadGuard, mpsc::SyncSender},
+    thread::JoinHandle,
 };
 
 use moretta_core::observer::Observer;
@@ -21,9 +22,10 @@ use tempfile::NamedTempFile;
 use crate::{
     csv::{CsvOptions, CsvRelease},
     error::EngineError,
-    formats::FileKind,
+    formats::{FileKind, Format},
     ordered_pool::lock,
     source::Source,
+    table::{MemoryTable, TableSlot},
 };
 
 /// Paths of the temporary files of this process. A signal ends the process as a whole, so that they are known for the
@@ -32,6 +34,9 @@ static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Path of the target that is standard output.
 const STANDARD_OUTPUT: &str = "-";
+
+/// Name of a release in memory in messages.
+const MEMORY: &str = "the release";
 
 /// Read-locked while files that belong together are renamed.
 static PUBLISHING: RwLock<()> = RwLock::new(());
@@ -63,6 +68,8 @@ pub struct Target {
     pub overwrite: bool,
     /// Dialect of a CSV file.
     pub csv: CsvRelease,
+    /// Place of a release in memory; `None` for a file.
+    pub slot: Option<TableSlot>,
 }
 
 impl Target {
@@ -77,7 +84,13 @@ impl Target {
 
     /// A target of a kind, which must not exist yet. The path `-` is standard output.
     pub fn of_kind(path: impl Into<PathBuf>, kind: FileKind) -> Self {
-        Self { path: path.into(), kind, overwrite: false, csv: CsvRelease::default() }
+        Self { path: path.into(), kind, overwrite: false, csv: CsvRelease::default(), slot: None }
+    }
+
+    /// A release in memory, which is put into the slot when it is published.
+    pub fn in_memory(slot: TableSlot) -> Self {
+        let kind = FileKind { format: Format::ArrowStream, ..FileKind::CSV };
+        Self { slot: Some(slot), ..Self::of_kind(MEMORY, kind) }
     }
 
     /// Whether the target is standard output. What is written there cannot be taken back, so that the temporary file is
@@ -94,7 +107,8 @@ impl Target {
     /// Creates the temporary file beside the target. If the target is a symbolic link, the file that it leads to is
     /// the target: the link stays, as if the program had opened it for writing.
     pub(crate) fn create_pending(&self) -> Result<Pending, EngineError> {
-        if self.is_stream() { self.create_in(&std::env::temp_dir(), self.clone()) } else { self.create_named() }
+        let has_file = !self.is_stream() && self.slot.is_none();
+        if has_file { self.create_named() } else { self.create_in(&std::env::temp_dir(), self.clone()) }
     }
 
     fn create_named(&self) -> Result<Pending, EngineError> {
@@ -133,7 +147,7 @@ impl Target {
         let name = TemporaryName(file.path().to_owned());
         drop(temporary_files);
         let default_permissions = default_permissions(&file)?;
-        Ok(Pending { file, name, target, default_permissions })
+        Ok(Pending { file, name, target, default_permissions, staged: TableSlot::default() })
     }
 }
 
@@ -189,6 +203,8 @@ pub struct Pending {
     name: TemporaryName,
     target: Target,
     default_permissions: Permissions,
+    /// A release in memory that is not published yet. The file is empty then.
+    staged: TableSlot,
 }
 
 impl Pending {
@@ -202,8 +218,26 @@ impl Pending {
         self.path().parent().unwrap_or(Path::new("."))
     }
 
-    /// Opens the temporary file as a source, to read it back.
+    /// Whether the release is kept in memory.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.target.slot.is_some()
+    }
+
+    /// Place for a release in memory until it is published.
+    pub(crate) fn staged(&self) -> &TableSlot {
+        &self.staged
+    }
+
+    /// The release in memory, before it is published.
+    fn staged_table(&self) -> Result<MemoryTable, EngineError> {
+        self.staged.get().ok_or_else(|| EngineError::bad_rewrite("the release was not written".to_owned()))
+    }
+
+    /// Opens the temporary file, or the release in memory, as a source, to read it back.
     pub(crate) fn open(&self, options: &CsvOptions) -> Result<Source, EngineError> {
+        if self.is_in_memory() {
+            return Ok(Source::of_table(self.staged_table()?));
+        }
         Source::open_as(self.path(), self.target.kind, options)
     }
 
@@ -215,7 +249,7 @@ impl Pending {
     /// Fails if the target exists and must not be replaced.
     pub fn check_free(&self) -> Result<(), EngineError> {
         match &self.target {
-            target if target.is_stream() => Ok(()),
+            target if target.is_stream() || target.slot.is_some() => Ok(()),
             Target { path, overwrite: false, .. } if path.symlink_metadata().is_ok() => {
                 Err(EngineError::TargetExists { path: path.clone() })
             }
@@ -238,10 +272,14 @@ impl Pending {
     /// Renames the file to its target. An existing target is an error unless [`Target::overwrite`] is set.
     pub fn persist(self) -> Result<(), EngineError> {
         self.check_free()?;
+        if let Some(slot) = &self.target.slot {
+            slot.put(self.staged_table()?);
+            return Ok(());
+        }
         if self.target.is_stream() {
             return self.copy_out();
         }
-        let Self { file, name, target, default_permissions } = self;
+        let Self { file, name, target, default_permissions, staged: _ } = self;
         let path = &target.path;
         let permissions = std::fs::metadata(path).map_or(default_permissions, |old| old.permissions());
         let renamed = if target.overwrite { file.persist(path) } else { file.persist_noclobber(path) };
@@ -264,8 +302,44 @@ impl Pending {
     }
 
     /// Flushes content and metadata to disk.
-    pub(crate) fn sync(&self) -> Result<(), EngineError> {
+    fn sync(&self) -> Result<(), EngineError> {
         self.file().sync_all().map_err(EngineError::io(self.path(), "sync"))
+    }
+
+    /// Flushes the file to disk while it is written and read back.
+    pub(crate) fn sync_in_background(&self) -> Result<BackgroundSync, EngineError> {
+        let start = || BackgroundSync::start(self.file().try_clone()?);
+        start().map_err(EngineError::io(self.path(), "sync"))
+    }
+}
+
+/// Flushes a file to disk on a thread of its own, which nearly always waits for the disk.
+#[derive(Debug)]
+pub(crate) struct BackgroundSync {
+    requests: SyncSender<()>,
+    thread: JoinHandle<std::io::Result<()>>,
+}
+
+impl BackgroundSync {
+    fn start(file: File) -> std::io::Result<Self> {
+        let (requests, received) = std::sync::mpsc::sync_channel(1);
+        let flush = move || {
+            received.into_iter().try_for_each(|()| file.sync_data())?;
+            file.sync_all()
+        };
+        let thread = std::thread::Builder::new().name("sync".to_owned()).spawn(flush)?;
+        Ok(Self { requests, thread })
+    }
+
+    /// Begins to flush what was written so far.
+    pub(crate) fn flush(&self) {
+        // A request that waits already will flush these bytes, too. A thread that failed says so at the end.
+        let _ = self.requests.try_send(());
+    }
+
+    /// Begins to flush the complete file.
+    pub(crate) fn complete(self) -> JoinHandle<std::io::Result<()>> {
+        self.thread
     }
 }
 

@@ -1,4 +1,6 @@
 //! Makes one release with a progress callback, and cancels another: `two_jobs PEOPLE.csv POLICY.toml OUT.csv`
+use std::path::PathBuf;
+
 use moretta_core::observer::{Observer, Stage, Stop};
 use moretta_flow::{Anonymize, Earlier, ErrorKind, FlowError, Output, ReleaseOptions, Resources, Session};
 
@@ -14,10 +16,10 @@ impl Observer for Progress {
 }
 
 pub(crate) fn release(input: String, policy: String, output: String) -> Result<(), FlowError> {
-    let output = Output { release: output.into(), reports: Vec::new(), overwrite: false, format: None };
+    let output = Output { release: PathBuf::from(output).into(), reports: Vec::new(), overwrite: false, format: None };
     let options = ReleaseOptions::default();
-    let request =
-        Anonymize { input, policy: policy.into(), output, recoding: None, earlier: Earlier::default(), options };
+    let (input, policy) = (input.into(), PathBuf::from(policy).into());
+    let request = Anonymize { input, policy, output, recoding: None, earlier: Earlier::default(), options };
     let cancelled = Session::new(Resources::default(), &Progress(Some(Stop::Cancelled)))?.anonymize(&request);
     assert!(cancelled.is_err_and(|error| error.kind == ErrorKind::Interrupted));
     let report = Session::new(Resources::default(), &Progress(None))?.anonymize(&request)?;

@@ -25,6 +25,7 @@ use moretta_insight::{
 
 use crate::{
     error::{ErrorKind, FlowError},
+    input::{Input, RecodingSource},
     memory::Purpose,
     policy::{read_text, second_tables},
     preflight,
@@ -35,10 +36,10 @@ use crate::{
 /// Request of `moretta apply`.
 #[derive(Debug, Clone)]
 pub struct Apply {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
+    /// The table of the new records.
+    pub input: Input,
     /// The saved recoding, which contains its policy.
-    pub recoding: PathBuf,
+    pub recoding: RecodingSource,
     /// The release and its reports.
     pub output: Output,
     /// Random seed of the record order; a random key by default.
@@ -58,17 +59,22 @@ impl Session<'_> {
     }
 
     fn applied(&self, request: &Apply) -> Result<Report, FlowError> {
-        let name = request.recoding.display().to_string();
-        let saved = Saved::parse(&read_text(&request.recoding, ErrorKind::Policy)?);
+        let (name, text, path) = match &request.recoding {
+            RecodingSource::File(path) => {
+                (path.display().to_string(), read_text(path, ErrorKind::Policy)?, Some(path.as_path()))
+            }
+            RecodingSource::Value(text) => ("the recoding".to_owned(), text.clone(), None),
+        };
+        let saved = Saved::parse(&text);
         let saved = saved.map_err(|error| FlowError::of_file(ErrorKind::Policy, &name, error))?;
-        if let Some(release) = &saved.release {
-            check_release(release, &request.recoding)?;
+        if let Some((release, path)) = saved.release.as_ref().zip(path) {
+            check_release(release, path)?;
         }
         let (policy, hierarchies) = (&saved.policy, &saved.hierarchies);
-        self.copy_beside(&request.output.release);
+        self.copy_beside(request.output.release.file());
         let engine = self.open(&request.input, &policy.input)?;
-        let folder = request.recoding.parent().unwrap_or(Path::new(""));
-        let mut reads = vec![request.recoding.clone()];
+        let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut reads: Vec<PathBuf> = path.map(PathBuf::from).into_iter().collect();
         reads.extend(second_tables(policy, folder).into_iter().map(|(_, file)| file));
         let format = request.output.format.or(self.stream_format());
         let target = check_files(&request.output, None, &reads, (&engine, policy), format)?;
@@ -82,7 +88,7 @@ impl Session<'_> {
         self.check_kept(policy, &engine, &kept, advice)?;
         // Built first: `saved.profile` adds values that occur only in the recoding.
         let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
-        let in_input = |error| FlowError::domain(&request.input, &error);
+        let in_input = |error| FlowError::domain(request.input.name(), &error);
         let profile = saved.profile(&mut counts).map_err(in_input)?;
         let fresh = fresh.transpose().map_err(in_input)?;
         // Templates and objectives were checked on the table of the recoding: new records may lack a value, and nothing

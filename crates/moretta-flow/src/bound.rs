@@ -1,9 +1,6 @@
 //! `bound` and `anonymize --bound`: a proven lower bound on the loss of any release.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use moretta_core::{
     counts::Counts,
@@ -16,6 +13,7 @@ use moretta_insight::bound::{Certificate, DEFAULT_WORK};
 
 use crate::{
     error::FlowError,
+    input::{Input, PolicySource},
     measure::OriginalAndRelease,
     policy::LoadedPolicy,
     session::{Session, check_standard_input},
@@ -24,12 +22,12 @@ use crate::{
 /// Request of `moretta bound`.
 #[derive(Debug, Clone)]
 pub struct FindBound {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
-    /// The policy file.
-    pub policy: PathBuf,
-    /// File, folder of files, or pattern of a release, whose loss is compared with the bound.
-    pub released: Option<String>,
+    /// Table that is read.
+    pub input: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
+    /// A release, whose loss is compared with the bound.
+    pub released: Option<Input>,
     /// Limit of the search for a higher bound; by default its work is limited, so that the result is the same on every
     /// machine.
     pub time_limit: Option<Duration>,
@@ -39,7 +37,7 @@ impl Session<'_> {
     /// Finds the lower bound on the loss of any release of a table.
     pub fn find_bound(&self, request: &FindBound) -> Result<Certificate, FlowError> {
         self.install(|| {
-            check_standard_input(request.released.iter().chain([&request.input]).map(String::as_str))?;
+            check_standard_input(request.released.iter().chain([&request.input]))?;
             let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let Some(released) = &request.released else {

@@ -1,7 +1,5 @@
 //! `check`: checks whether a file satisfies a policy. It reads the file alone, as a recipient would.
 
-use std::path::PathBuf;
-
 use moretta_core::{
     engine::{FaultLocation, Records},
     ids::TupleId,
@@ -16,6 +14,7 @@ use moretta_insight::{kept::Kept, report::Privacy};
 
 use crate::{
     error::{ErrorKind, FlowError},
+    input::{Input, PolicySource},
     policy::LoadedPolicy,
     session::Session,
 };
@@ -23,10 +22,10 @@ use crate::{
 /// Request of `moretta check`.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// A file, a folder of files, or a pattern.
-    pub released: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Release that is read.
+    pub released: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
 }
 
 /// Result of a check.

@@ -32,6 +32,7 @@ use crate::{
     error::{ErrorKind, FlowError},
     evaluate::{SplitOptions, check_size, class},
     files::{OutputFile, OutputFormat},
+    input::{Input, PolicySource},
     memory::{self, Purpose},
     policy::LoadedPolicy,
     session::{Session, check_stop},
@@ -40,16 +41,16 @@ use crate::{
 /// Request of `moretta compare`.
 #[derive(Debug, Clone)]
 pub struct Compare {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Table that is read.
+    pub input: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
     /// Names of methods; all by default.
     pub methods: Vec<String>,
     /// Values of k; the policy's by default.
     pub k: Vec<u64>,
     /// Test records; held-out records of the input by default.
-    pub test: Option<String>,
+    pub test: Option<Input>,
     /// How records of the input are held out.
     pub split_options: SplitOptions,
     /// Number of random queries of each kind.
@@ -156,7 +157,7 @@ impl Session<'_> {
                 (None, _) => TestRecords::None,
                 (Some(_), Some(test)) => TestRecords::Separate(self.test_counts(&test, &loaded.policy)?),
                 (Some(class), None) => {
-                    check_size(&counts, plan, &request.input)?;
+                    check_size(&counts, plan, request.input.name())?;
                     TestRecords::HeldOut(class, plan)
                 }
             };
@@ -179,7 +180,7 @@ impl Session<'_> {
             };
             if compared.refused.len() < jobs.len() {
                 let found = &compared.comparison;
-                let file = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
+                let file = request.input.file_name();
                 request.output.write(|| match format {
                     Some(OutputFormat::Html) => moretta_pages::comparison::page(found, &loaded.policy, &file),
                     _ => moretta_pages::comparison::csv(found),
@@ -269,7 +270,7 @@ fn unknown(name: &str) -> FlowError {
 
 /// Refuses pipes and other files that cannot be read again: every job elsewhere reads all files.
 fn check_rereadable(request: &Compare, loaded: &LoadedPolicy) -> Result<(), FlowError> {
-    let data = [Some(&request.input), request.test.as_ref()].into_iter().flatten().map(Path::new);
+    let data = [&request.input].into_iter().chain(&request.test).map(|input| Path::new(input.name()));
     let is_read_once = |path: &&Path| {
         let of_process = ["/dev/stdin", "/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder));
         of_process || path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
@@ -419,7 +420,7 @@ fn errors(
         Ok(tested) => Ok(Ok(tested)),
         Err(error) => {
             let of_row = matches!(error, TestError::Run(_));
-            let error = FlowError::test(error, &request.input, request.test.as_deref());
+            let error = FlowError::test(error, request.input.name(), request.test.as_ref().map(Input::name));
             if of_row { Ok(Err(error.message)) } else { Err(error) }
         }
     }

@@ -7,7 +7,7 @@ use moretta_core::{
 use moretta_engine::{Format, FoundEncoding, LocalEngine};
 use moretta_guess::{ColumnFacts, Dialect};
 
-use crate::{error::FlowError, policy::LoadedPolicy, session::Session};
+use crate::{error::FlowError, input::Input, policy::LoadedPolicy, session::Session};
 
 /// A table of an unknown dialect.
 pub(crate) struct UnknownTable {
@@ -22,7 +22,7 @@ pub(crate) struct UnknownTable {
 impl Session<'_> {
     /// Opens a table and finds out how it is written, from its first records. If the first line of CSV looks like a
     /// record, it is read as one, and the columns are called `c1`, `c2`, ..
-    pub(crate) fn open_unknown(&self, input: &str, records: usize) -> Result<UnknownTable, FlowError> {
+    pub(crate) fn open_unknown(&self, input: &Input, records: usize) -> Result<UnknownTable, FlowError> {
         let found = self.find_encoding(input)?;
         let encoding = found.map(FoundEncoding::encoding);
         let mut engine = self.open(input, &InputOptions { encoding, ..InputOptions::default() })?;
@@ -54,7 +54,7 @@ impl Session<'_> {
     /// a release and has no column that must not be released is one. Returns the policy under which its texts are read.
     pub(crate) fn open_either(
         &self,
-        input: &str,
+        input: &Input,
         loaded: LoadedPolicy,
     ) -> Result<(LocalEngine, LoadedPolicy), FlowError> {
         let policy = &loaded.policy;
@@ -86,7 +86,7 @@ impl Session<'_> {
     }
 
     /// Opens a table for one of its columns. A table that lacks it may have no header, and the column is `c3`.
-    pub(crate) fn open_with_column(&self, input: &str, column: &str) -> Result<LocalEngine, FlowError> {
+    pub(crate) fn open_with_column(&self, input: &Input, column: &str) -> Result<LocalEngine, FlowError> {
         /// Records that show whether the first line is a header. Not tuned.
         const RECORDS: usize = 1_000;
         let encoding = self.find_encoding(input)?.map(FoundEncoding::encoding);

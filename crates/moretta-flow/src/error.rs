@@ -34,6 +34,8 @@ pub enum ErrorKind {
     Usage,
     /// The policy, or a hierarchy file that it names, is wrong.
     Policy,
+    /// The request needs more memory than it may use.
+    Memory,
     /// The data is not what the policy declares, or cannot be read.
     Input,
     /// The data does not or cannot satisfy the policy.
@@ -61,6 +63,11 @@ impl FlowError {
     /// An invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
+    }
+
+    /// A request that needs more memory than it may use.
+    pub fn memory(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Memory, message)
     }
 
     /// The data does not or cannot satisfy the policy.

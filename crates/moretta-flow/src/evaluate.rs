@@ -1,9 +1,6 @@
 //! `evaluate`: trains a classifier on a release and counts its errors on records that were not part of the search.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::time::Duration;
 
 use moretta_core::{
     counts::Counts,
@@ -11,7 +8,7 @@ use moretta_core::{
     policy::{BoundPolicy, Policy},
     profile::Profile,
 };
-use moretta_engine::{LocalEngine, same_file};
+use moretta_engine::LocalEngine;
 use moretta_insight::evaluate::{
     EvaluateError, Tested,
     holdout::{self, Plan, Split},
@@ -19,6 +16,7 @@ use moretta_insight::evaluate::{
 
 use crate::{
     error::FlowError,
+    input::{Input, PolicySource},
     memory::Purpose,
     policy::LoadedPolicy,
     release::random_bytes,
@@ -31,12 +29,12 @@ const FOLDS: u16 = 5;
 /// Request of `moretta evaluate`.
 #[derive(Debug, Clone)]
 pub struct Evaluate {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Table that is read.
+    pub input: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
     /// Test records; held-out records of the input by default.
-    pub test: Option<String>,
+    pub test: Option<Input>,
     /// How records of the input are held out.
     pub split_options: SplitOptions,
     /// Random seed of the search and of the held-out records; random by default.
@@ -103,7 +101,7 @@ impl Session<'_> {
                     // Fix the column types: a part of the table could look numeric where the whole is not.
                     let policy = loaded.policy.with_kinds_of(&whole);
                     let plan = request.split_options.plan()?;
-                    check_size(&counts, plan, &request.input)?;
+                    check_size(&counts, plan, request.input.name())?;
                     let splits = holdout::splits(&counts, class, plan, seed);
                     let tested = |split| self.tested(&policy, &loaded, split, (request, seed));
                     splits.map(tested).collect::<Result<_, _>>()?
@@ -124,13 +122,13 @@ impl Session<'_> {
         let observer = Deadline::after(self.observer, request.time_limit);
         let found = Tested::run(policy, &loaded.hierarchies, split, seed, &observer);
         check_stop(self.observer)?;
-        found.map_err(|error| FlowError::test(error, &request.input, request.test.as_deref()))
+        found.map_err(|error| FlowError::test(error, request.input.name(), request.test.as_ref().map(Input::name)))
     }
 
     /// Opens the test records; refuses the training file.
-    pub(crate) fn open_test(&self, input: &str, test: &str, policy: &Policy) -> Result<LocalEngine, FlowError> {
+    pub(crate) fn open_test(&self, input: &Input, test: &Input, policy: &Policy) -> Result<LocalEngine, FlowError> {
         check_standard_input([input, test])?;
-        if same_file(Path::new(input), Path::new(test)) {
+        if input.is_same_file(test) {
             return Err(FlowError::usage(format!(
                 "{test}: this is the training file; name another one, or omit --test to hold out some of its records"
             )));

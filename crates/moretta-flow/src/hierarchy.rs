@@ -23,6 +23,7 @@ use moretta_engine::LocalEngine;
 use crate::{
     error::FlowError,
     files::OutputFile,
+    input::Input,
     policy::{hierarchy_notes, read_hierarchy},
     session::Session,
 };
@@ -33,8 +34,8 @@ const MAX_BYTES: u64 = 100_000_000;
 /// Request of `moretta hierarchy build`.
 #[derive(Debug, Clone)]
 pub struct BuildHierarchy {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
+    /// Table that is read.
+    pub input: Input,
     /// Column to build the hierarchy for.
     pub column: String,
     /// Texts that mean a missing value, besides the default ones.
@@ -52,8 +53,8 @@ pub struct BuildHierarchy {
 pub struct CheckHierarchy {
     /// The hierarchy file.
     pub file: PathBuf,
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
+    /// Table that is read.
+    pub input: Input,
     /// The column; by default it is named like the hierarchy file.
     pub column: Option<String>,
     /// Texts that mean a missing value, besides the default ones.
@@ -110,7 +111,7 @@ impl Session<'_> {
             }
             let tree = build_tree(&column, &records, &request.reading, &request.choice).map_err(|error| FlowError {
                 message: format!("{input}: {}", described(&error)),
-                ..FlowError::domain(input, &error)
+                ..FlowError::domain(input.name(), &error)
             })?;
             let tree = tree.ok_or_else(|| FlowError::usage("this method builds no hierarchy"))?;
             let tree = tree.relabeled(|label| (!notation.is_plain()).then(|| notation.write(label).into_owned()));

@@ -1,13 +1,12 @@
 //! `inferences`: lists sensitive values that an attacker could infer from a file, original or released.
 
-use std::path::PathBuf;
-
 use moretta_core::observer::{Note, Stage};
 use moretta_insight::inferences::{self, Listing, Question};
 
 use crate::{
     error::FlowError,
     files::{OutputFile, OutputFormat},
+    input::{Input, PolicySource},
     preflight,
     session::{Session, check_stop},
 };
@@ -15,10 +14,10 @@ use crate::{
 /// Request of `moretta inferences`.
 #[derive(Debug, Clone)]
 pub struct Inferences {
-    /// A file, a folder of files, or a pattern: raw data or a release.
-    pub input: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// The table: raw data or a release.
+    pub input: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
     /// Only inferences above this confidence are listed, from 0 to below 1.
     pub above: f64,
     /// Maximum number of inferences listed; all by default.
@@ -45,10 +44,10 @@ impl Session<'_> {
             let questions = Question::of_policy(&loaded.policy, &profile)?;
             let found = inferences::find(&profile, &questions, request.above, request.max_listed);
             check_stop(self.observer)?;
-            let (file, privacy, above) = (request.input.clone(), loaded.policy.privacy, request.above);
+            let (file, privacy, above) = (request.input.to_string(), loaded.policy.privacy, request.above);
             let listing = Listing { file, privacy, above, profile, questions, found };
             request.output.write(|| moretta_pages::inferences::csv(&listing))?;
-            let (shown, like) = ("real combinations of values", request.input.clone());
+            let (shown, like) = ("real combinations of values", request.input.to_string());
             self.observer.note(&Note::Confidential { shown, like });
             Ok(listing)
         })

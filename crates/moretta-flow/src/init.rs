@@ -10,6 +10,8 @@ use crate::{
     dialect::UnknownTable,
     error::{ErrorKind, FlowError},
     files::{OutputFile, OutputFormat},
+    hierarchy_trial::try_hierarchies,
+    input::Input,
     session::Session,
 };
 
@@ -19,8 +21,8 @@ const SAMPLE: usize = 100_000;
 /// Request of `moretta init`.
 #[derive(Debug, Clone)]
 pub struct Init {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
+    /// Table that is read.
+    pub input: Input,
     /// The policy file.
     pub output: OutputFile,
     /// The draft as a table with a line per column.
@@ -53,8 +55,10 @@ impl Session<'_> {
             column.nested = nested;
         }
         let sets = ColumnSets::of_rows(sample.columns.len(), &sample.rows);
-        let guesses = Guesses { dialect, ..moretta_guess::guess(&facts, &sets) };
-        let text = moretta_guess::policy_text(&guesses, &request.input);
+        let mut guesses = Guesses { dialect, ..moretta_guess::guess(&facts, &sets) };
+        let draft = moretta_guess::policy_text(&guesses, request.input.name());
+        try_hierarchies(&mut guesses, &draft, &sample);
+        let text = moretta_guess::policy_text(&guesses, request.input.name());
         if request.table.path.is_some() {
             let table =
                 table_of_policy(&text).map_err(|error| FlowError::new(ErrorKind::Internal, error.to_string()))?;

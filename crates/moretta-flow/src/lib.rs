@@ -25,9 +25,9 @@
 //!     "version = 1\n[privacy]\nk = 3\n[columns]\nname.role = \"identifier\"\nage.role = \"quasi-identifier\"\n",
 //! )?;
 //! let report = Session::new(Resources::default(), &NoObserver)?.anonymize(&Anonymize {
-//!     input: path("people.csv").display().to_string(),
-//!     policy: path("policy.toml"),
-//!     output: Output { release: path("out.csv"), reports: vec![path("report.html")], overwrite: false, format: None },
+//!     input: path("people.csv").display().to_string().into(),
+//!     policy: path("policy.toml").into(),
+//!     output: Output { release: path("out.csv").into(), reports: vec![path("report.html")], overwrite: false, format: None },
 //!     recoding: None,
 //!     earlier: Earlier::default(),
 //!     options: ReleaseOptions::default(),
@@ -47,8 +47,10 @@ mod error;
 mod evaluate;
 mod files;
 mod hierarchy;
+mod hierarchy_trial;
 mod inferences;
 mod init;
+mod input;
 mod kept;
 mod linkage;
 mod measure;
@@ -73,9 +75,10 @@ pub use self::{
     hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy, ConvertHierarchy},
     inferences::Inferences,
     init::{Draft, Init},
+    input::{Destination, Input, PolicySource, PolicyValue, RecodingSource},
     linkage::{Earlier, LinkReleases},
     measure::{Measure, Measured, Queries},
-    policy::{LoadedPolicy, read_hierarchy},
+    policy::{LoadedPolicy, check_policy, read_hierarchy},
     provenance::{VerifiedReport, VerifyReport, verify_report},
     release::{Anonymize, Output, Release, ReleaseOptions},
     risks::FindRisks,

@@ -17,6 +17,7 @@ use moretta_insight::linkage::{self, Linkage, LinkageError, LinkedSize, Released
 
 use crate::{
     error::{ErrorKind, FlowError},
+    input::{Input, PolicySource},
     memory::release_refused,
     policy::LoadedPolicy,
     preflight,
@@ -26,19 +27,19 @@ use crate::{
 /// Request of `moretta linkage`.
 #[derive(Debug, Clone)]
 pub struct LinkReleases {
-    /// Releases of the same records: each a file, a folder of files, or a pattern.
-    pub releases: Vec<String>,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Releases of the same records.
+    pub releases: Vec<Input>,
+    /// Policy of the request.
+    pub policy: PolicySource,
     /// The original, to count its people; regions are counted by default.
-    pub original: Option<String>,
+    pub original: Option<Input>,
 }
 
 /// Earlier releases of the table that [`Session::anonymize`] releases.
 #[derive(Debug, Clone, Default)]
 pub struct Earlier {
-    /// Each a file, a folder of files, or a pattern; none by default.
-    pub releases: Vec<String>,
+    /// None by default.
+    pub releases: Vec<Input>,
     /// Whether to publish the new release even if all releases together violate the policy; a note says so.
     pub warn: bool,
 }
@@ -46,7 +47,7 @@ pub struct Earlier {
 impl Session<'_> {
     /// Counts what an attacker learns who holds all of the releases.
     pub fn linkage(&self, request: &LinkReleases) -> Result<Linkage, FlowError> {
-        check_standard_input(request.releases.iter().chain(&request.original).map(String::as_str))?;
+        check_standard_input(request.releases.iter().chain(&request.original))?;
         self.install(|| {
             let loaded = match (&request.original, request.releases.first()) {
                 (Some(original), _) => self.policy_for(&request.policy, original)?,

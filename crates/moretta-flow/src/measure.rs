@@ -20,6 +20,7 @@ use moretta_insight::{
 use crate::{
     error::{ErrorKind, FlowError},
     files::{OutputFile, OutputFormat},
+    input::{Input, PolicySource},
     policy::{LoadedPolicy, read_text},
     session::{Session, check_standard_input, check_stop},
 };
@@ -27,12 +28,12 @@ use crate::{
 /// Request of `moretta measure`.
 #[derive(Debug, Clone)]
 pub struct Measure {
-    /// A file, a folder of files, or a pattern.
-    pub original: String,
-    /// File, folder of files, or pattern of the release.
-    pub released: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Table that is read.
+    pub original: Input,
+    /// Release that is read.
+    pub released: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
 }
 
 /// The information loss of a release.
@@ -49,12 +50,12 @@ pub struct Measured {
 /// Request of `moretta queries`.
 #[derive(Debug, Clone)]
 pub struct Queries {
-    /// A file, a folder of files, or a pattern.
-    pub original: String,
-    /// File, folder of files, or pattern of the release.
-    pub released: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Table that is read.
+    pub original: Input,
+    /// Release that is read.
+    pub released: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
     /// File of queries; random queries by default.
     pub queries: Option<PathBuf>,
     /// Number of random queries of each kind.
@@ -81,7 +82,7 @@ impl Session<'_> {
     /// Measures the information loss of a release.
     pub fn measure(&self, request: &Measure) -> Result<Measured, FlowError> {
         self.install(|| {
-            check_standard_input([&*request.original, &*request.released])?;
+            check_standard_input([&request.original, &request.released])?;
             let loaded = self.policy_for(&request.policy, &request.original)?;
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
@@ -96,7 +97,7 @@ impl Session<'_> {
     /// Compares the answers of a release with those of its original.
     pub fn queries(&self, request: &Queries) -> Result<Answered, FlowError> {
         self.install(|| {
-            check_standard_input([&*request.original, &*request.released])?;
+            check_standard_input([&request.original, &request.released])?;
             let mut loaded = self.policy_for(&request.policy, &request.original)?;
             let read = |path| read_text(path, ErrorKind::Usage).map(|text| (path, text));
             let own = request.queries.as_deref().map(read).transpose()?;
@@ -117,13 +118,13 @@ impl Session<'_> {
                 None => answer_random(request, &loaded.policy, &both)?,
             };
             check_stop(self.observer)?;
-            let found = Answered { file: request.released.clone(), records: both.original.records(), answers };
+            let found = Answered { file: request.released.to_string(), records: both.original.records(), answers };
             request.output.write(|| match format {
                 Some(OutputFormat::Svg) => moretta_pages::queries::svg(&found),
                 _ => moretta_pages::queries::csv(&found),
             })?;
             if own.is_some() || format == Some(OutputFormat::Csv) {
-                let (shown, like) = ("true answers", request.original.clone());
+                let (shown, like) = ("true answers", request.original.to_string());
                 self.observer.note(&Note::Confidential { shown, like });
             }
             Ok(found)

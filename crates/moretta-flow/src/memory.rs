@@ -122,7 +122,8 @@ impl Estimate<'_> {
         let reading = options.count_bytes(&rows, records);
         // Persons of all records as one group: pairs of a value and a person, and sets of both.
         let counting = if profile.persons().is_some() { 40 * profile.variants() as u64 } else { 0 };
-        let building = table + 36 * rows.rows + 16 * rows.values;
+        // Sorting, then the parts of the profile that the threads make.
+        let building = table + (36 * rows.rows).max(profile_bytes + 8 * rows.rows) + 16 * rows.values;
         let searching = table + search.peak + repeated + counting;
         let verifying = table + release.recoding + release.verify + counting;
         let measuring = table + release.recoding + release.released + release.verify + profile_bytes;
@@ -175,7 +176,7 @@ impl Session<'_> {
     ) -> Result<(), FlowError> {
         let Some(limit) = self.memory_limit() else { return Ok(()) };
         refused(bound, counts, purpose, &self.engine_options(), limit)
-            .map_or(Ok(()), |text| Err(FlowError::usage(text)))
+            .map_or(Ok(()), |text| Err(FlowError::memory(text)))
     }
 
     /// Refuses to link releases if that would exceed the memory limit. Of `expected` releases, some were read; the
@@ -192,7 +193,7 @@ impl Session<'_> {
         if needed <= limit {
             return Ok(());
         }
-        Err(FlowError::usage(format!(
+        Err(FlowError::memory(format!(
             "to link {} takes about {}, and --memory is {}; use --memory {} or more",
             counted(expected as u64, "release", "releases"),
             size(needed, " "),
@@ -245,7 +246,7 @@ impl Session<'_> {
             size(limit, " "),
             size(needed, "")
         );
-        Err(FlowError::usage(message))
+        Err(FlowError::memory(message))
     }
 
     /// Refuses an analysis of risks that would exceed the memory limit; returns the bytes that it leaves.
@@ -273,7 +274,7 @@ impl Session<'_> {
         match self.risks_by_sample(table, columns, account) {
             // The limit did not suffice, whatever the estimate says.
             Some(needed) => analysis_refused(needed.max(account.limit + account.limit / 4), account.limit),
-            None => FlowError::usage(account.to_string()),
+            None => FlowError::memory(account.to_string()),
         }
     }
 
@@ -313,9 +314,9 @@ impl Session<'_> {
             Some(needed) => {
                 // The estimate is of the search. If it is below the limit, groups by kept columns did not fit.
                 let needed = if needed > account.limit { needed } else { account.needed };
-                FlowError::usage(format!("{account}; use --memory {}", size(needed, "")))
+                FlowError::memory(format!("{account}; use --memory {}", size(needed, "")))
             }
-            None => FlowError::usage(account.to_string()),
+            None => FlowError::memory(account.to_string()),
         }
     }
 
@@ -329,7 +330,7 @@ impl Session<'_> {
     ) -> FlowError {
         let limit = self.memory_limit().unwrap_or(u64::MAX);
         let needed = self.needed_by_sample(loaded, table, counts.rows() as f64, limit);
-        needed.map_or(refused, |needed| FlowError::usage(needs(&loaded.policy.method.name, needed, limit)))
+        needed.map_or(refused, |needed| FlowError::memory(needs(&loaded.policy.method.name, needed, limit)))
     }
 
     /// Estimates the memory of a release of a table of `rows` distinct rows from its first records.
@@ -403,12 +404,12 @@ pub(crate) fn release_refused(fault: EngineFault, releases: usize) -> FlowError 
     let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
     let needed =
         PROCESS_BYTES + (account.limit as f64 / account.read.max(0.01)) as u64 + releases as u64 * account.needed / 2;
-    FlowError::usage(format!("{account}; use --memory {}", size(needed, "")))
+    FlowError::memory(format!("{account}; use --memory {}", size(needed, "")))
 }
 
 /// Refusal of an analysis of risks.
 fn analysis_refused(needed: u64, limit: u64) -> FlowError {
-    FlowError::usage(format!(
+    FlowError::memory(format!(
         "to analyze this table takes about {}, and --memory is {}; use --memory {} or more",
         size(needed, " "),
         size(limit, " "),
@@ -497,7 +498,7 @@ impl Guard {
     /// Returns an error if the limit was exceeded.
     pub(crate) fn check(&self) -> Result<(), FlowError> {
         match self.limit.filter(|_| self.exceeded.load(Relaxed)) {
-            Some(limit) => Err(FlowError::usage(format!(
+            Some(limit) => Err(FlowError::memory(format!(
                 "the search needs more than the {} that --memory allows, and the estimate before it was too low; nothing \
                  was written: use --memory {} or another method",
                 size(limit, " "),

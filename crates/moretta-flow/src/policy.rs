@@ -18,6 +18,7 @@ use moretta_engine::{LocalEngine, decode_text};
 
 use crate::{
     error::{ErrorKind, FlowError},
+    input::{Input, PolicySource, PolicyValue},
     session::Session,
 };
 
@@ -50,15 +51,24 @@ const HEADER_RECORDS: usize = 1000;
 impl LoadedPolicy {
     /// Reads a policy in which every name is that of a column; hierarchy files are found relative to it.
     pub fn read(path: &Path) -> Result<Self, FlowError> {
-        Self::read_with(path, |file| Ok(file))
+        Self::read_with(&path.to_path_buf().into(), |file| Ok(file))
     }
 
     /// Reads a policy; `resolve` replaces its patterns.
     fn read_with(
-        path: &Path,
+        source: &PolicySource,
         resolve: impl FnOnce(PolicyFile<'_>) -> Result<PolicyFile<'_>, PatternError>,
     ) -> Result<Self, FlowError> {
-        let text = read_text(path, ErrorKind::Policy)?;
+        let none = Hierarchies::default();
+        let (path, folder, text, given) = match source {
+            PolicySource::File(path) => {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                (path, folder, read_text(path, ErrorKind::Policy)?, &none)
+            }
+            PolicySource::Value(PolicyValue { name, text, folder, hierarchies }) => {
+                (name, &**folder, text.clone(), hierarchies)
+            }
+        };
         let wrong = |error| FlowError::policy(path, &text, &error);
         let file = resolve(PolicyFile::parse(&text).map_err(wrong)?).map_err(|error| match error {
             PatternError::Policy(error) => wrong(error),
@@ -67,10 +77,16 @@ impl LoadedPolicy {
         let policy = file.policy(&search::method_names()).map_err(wrong)?;
         let patterns = file.matches().to_vec();
         search::method_of(&policy).map_err(wrong)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let (mut hierarchies, mut files, mut notes) = (Hierarchies::default(), vec![path.to_owned()], Vec::new());
+        let (mut hierarchies, mut files, mut notes) = (Hierarchies::default(), Vec::new(), Vec::new());
+        if matches!(source, PolicySource::File(_)) {
+            files.push(path.clone());
+        }
         for column in &policy.columns {
             if let HierarchyChoice::File(name) = &column.hierarchy {
+                if let Some(tree) = given.get(&column.name) {
+                    hierarchies.insert(column.name.clone(), tree.clone());
+                    continue;
+                }
                 let file = folder.join(name);
                 let mut read =
                     read_hierarchy(&file, Some(&column.name), policy.input.encoding).map_err(|mut error| {
@@ -92,6 +108,17 @@ impl LoadedPolicy {
     }
 }
 
+/// Checks a policy without a table; one with patterns can only be checked as far as its syntax. The files that it names
+/// are not read.
+pub fn check_policy(value: &PolicyValue) -> Result<(), FlowError> {
+    let wrong = |error| FlowError::policy(&value.name, &value.text, &error);
+    let file = PolicyFile::parse(&value.text).map_err(wrong)?;
+    if !file.has_patterns() {
+        search::method_of(&file.policy(&search::method_names()).map_err(wrong)?).map_err(wrong)?;
+    }
+    Ok(())
+}
+
 /// Why patterns cannot be replaced.
 enum PatternError {
     Policy(PolicyError),
@@ -100,19 +127,19 @@ enum PatternError {
 
 impl Session<'_> {
     /// Reads a policy for a table; its patterns stand for columns of the table.
-    pub fn policy_for(&self, policy: &Path, table: &str) -> Result<LoadedPolicy, FlowError> {
+    pub fn policy_for(&self, policy: &PolicySource, table: &Input) -> Result<LoadedPolicy, FlowError> {
         self.policy_with_columns(policy, false, |input, _| self.open(table, input))
     }
 
     /// Reads a policy for a released file, which lacks the columns that are never released.
-    pub fn policy_for_release(&self, policy: &Path, release: &str) -> Result<LoadedPolicy, FlowError> {
+    pub fn policy_for_release(&self, policy: &PolicySource, release: &Input) -> Result<LoadedPolicy, FlowError> {
         let open = |input: &_, options: &_| self.open_release_of(release, input, options);
         self.policy_with_columns(policy, true, open)
     }
 
     fn policy_with_columns(
         &self,
-        policy: &Path,
+        policy: &PolicySource,
         released: bool,
         open: impl FnOnce(&InputOptions, &ReleaseOptions) -> Result<LocalEngine, FlowError>,
     ) -> Result<LoadedPolicy, FlowError> {

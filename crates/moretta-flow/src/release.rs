@@ -32,8 +32,8 @@ use moretta_core::{
     verify::{Verified, verify},
 };
 use moretta_engine::{
-    CsvRelease, EngineError, FileKind, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes,
-    write_pending,
+    CsvRelease, EngineError, FileKind, Format, LocalEngine, MemoryTable, Pending, Target, hold_signals,
+    peak_memory_bytes, write_pending, write_table,
 };
 use moretta_insight::{
     kept::Kept,
@@ -45,20 +45,21 @@ use moretta_insight::{
 use crate::{
     error::FlowError,
     files::{OutputFormat, check_beside, check_outputs},
+    input::{Destination, Input, PolicySource},
     linkage::{Earlier, EarlierFiles, EarlierReleases},
     memory::{Guard, Purpose},
     policy::LoadedPolicy,
     preflight,
-    session::{STANDARD_STREAM, Session, check_standard_input},
+    session::{Session, check_standard_input},
 };
 
-/// Request of `moretta anonymize`: files in, files out.
+/// Request of `moretta anonymize`.
 #[derive(Debug, Clone)]
 pub struct Anonymize {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Table that is read.
+    pub input: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
     /// The release and its reports.
     pub output: Output,
     /// File to save the recoding in, for `apply`.
@@ -72,8 +73,8 @@ pub struct Anonymize {
 /// The files of a release.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// The release: .csv or .parquet.
-    pub release: PathBuf,
+    /// Where the release goes.
+    pub release: Destination,
     /// Reports: .json for programs, .html for people.
     pub reports: Vec<PathBuf>,
     /// Whether existing files may be overwritten.
@@ -99,7 +100,7 @@ pub struct ReleaseOptions {
     pub path: bool,
     /// Whether the report has a lower bound on the loss of any release.
     pub bound: bool,
-    /// Whether [`Session::release`] returns the recoding, for `apply`.
+    /// Whether the result has the recoding, for `apply`.
     pub recoding: bool,
 }
 
@@ -138,15 +139,19 @@ fn note_budget(bound: &BoundPolicy<'_>, outcome: &Outcome, observer: &dyn Observ
 }
 
 impl Session<'_> {
-    /// Makes a release of files, with reports and the saved recoding. Returns the report.
+    /// Makes a release of a table, with reports and the saved recoding. Returns the report.
     pub fn anonymize(&self, request: &Anonymize) -> Result<Report, FlowError> {
+        Ok(self.anonymize_with_recoding(request)?.report)
+    }
+
+    /// Like [`Session::anonymize`]; also returns the recoding, if the options or a file ask for it.
+    pub fn anonymize_with_recoding(&self, request: &Anonymize) -> Result<Release, FlowError> {
         self.install(|| {
-            let earlier = request.earlier.releases.iter().map(String::as_str);
-            check_standard_input(earlier.chain([&*request.input]))?;
-            self.copy_beside(&request.output.release);
+            check_standard_input(request.earlier.releases.iter().chain([&request.input]))?;
+            self.copy_beside(request.output.release.file());
             let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
-            let name = request.output.release.display().to_string();
+            let name = request.output.release.to_string();
             if !request.earlier.releases.is_empty() {
                 preflight::only_records(&loaded.policy, &loaded.name, "`--earlier`")?;
             }
@@ -157,7 +162,8 @@ impl Session<'_> {
             let target =
                 check_files(&request.output, request.recoding.as_deref(), &reads, (&engine, &loaded.policy), format)?;
             let path = request.options.path || !request.output.reports.is_empty();
-            let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
+            let recoding = request.options.recoding || request.recoding.is_some();
+            let options = ReleaseOptions { path, recoding, ..request.options };
             let digests = if path { self.digests(&loaded.files)? } else { Vec::new() };
             let (Release { mut report, recoding }, release) =
                 self.prepare(&engine, &loaded, (&target, earlier.as_ref()), &options)?;
@@ -165,8 +171,30 @@ impl Session<'_> {
                 let text = Some(loaded.text.clone());
                 report.provenance = Some(self.provenance(engine.source(), digests, loaded.unconfirmed, text)?);
             }
-            publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
-            Ok(report)
+            publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding.as_ref()))?;
+            Ok(Release { report, recoding })
+        })
+    }
+
+    /// Writes a release that was published in memory to a file, which has the same cells. `report` is that of the release.
+    pub fn write_release(
+        &self,
+        table: &MemoryTable,
+        report: &Report,
+        path: &Path,
+        overwrite: bool,
+    ) -> Result<(), FlowError> {
+        self.install(|| {
+            check_outputs(&[path], &[], overwrite)?;
+            let mut target = Target::new(path)?;
+            let release = &report.policy.release;
+            if target.kind.format == Format::Csv && (release.guard_formulas || release.decimal.is_some()) {
+                let message = "[release] has `guard-formulas` or `decimal`, which change the cells of a CSV file; release \
+                               the table as a file, or write .parquet or .arrow";
+                return Err(FlowError::usage(format!("{}: {message}", path.display())));
+            }
+            (target.overwrite, target.csv) = (overwrite, csv_release(&report.policy));
+            Ok(write_table(table, &target, &self.engine_options(), self.observer)?)
         })
     }
 
@@ -385,36 +413,40 @@ pub(crate) fn check_files(
     format: Option<FileKind>,
 ) -> Result<Target, FlowError> {
     let source = engine.source();
-    check_beside(&output.release, source.name())?;
-    let stream = output.release == Path::new(STANDARD_STREAM);
-    let mut paths = if stream { Vec::new() } else { vec![output.release.as_path()] };
+    let mut paths: Vec<&Path> = output.release.file().into_iter().collect();
+    paths.iter().try_for_each(|release| check_beside(release, source.name()))?;
     paths.extend(output.reports.iter().map(PathBuf::as_path).chain(recoding));
     let reads: Vec<PathBuf> = source.paths().map(PathBuf::from).chain(read.iter().cloned()).collect();
     check_outputs(&paths, &reads, output.overwrite)?;
     output.reports.iter().try_for_each(|report| report_format(report).map(|_| ()))?;
     let wrong = |path: &Path, message: &str| FlowError::usage(format!("{}: {message}", path.display()));
-    let mut target = match format.filter(|_| stream) {
-        Some(kind) => Target::of_kind(&output.release, kind),
-        None if stream => Target::of_kind(&output.release, FileKind::CSV),
-        None => Target::new(&output.release)?,
+    let mut target = match &output.release {
+        Destination::Memory(slot) => Target::in_memory(slot.clone()),
+        Destination::File(path) if output.release.file().is_some() => Target::new(path)?,
+        Destination::File(stream) => Target::of_kind(stream, format.unwrap_or(FileKind::CSV)),
     };
     let tabs = target.kind.tabs;
     let delimiter = policy.release.delimiter.map(|delimiter| delimiter as u8);
     if tabs && source.format() == Format::Csv && delimiter.or(source.csv_options().delimiter) != Some(b'\t') {
         let message = "the release has the delimiter of the input, or of `[release]`, which is not a tab; name it .csv";
-        return Err(wrong(&output.release, message));
+        return Err(wrong(&target.path, message));
     }
     if let Some(path) = recoding.filter(|path| path.extension().is_none_or(|extension| extension != "json")) {
         return Err(wrong(path, "a recoding must be named .json"));
     }
-    let csv = CsvRelease {
-        delimiter,
-        encoding: policy.release.encoding,
-        header: policy.release.header,
-        guard_formulas: policy.release.guard_formulas,
-    };
-    (target.overwrite, target.csv) = (output.overwrite, csv);
+    (target.overwrite, target.csv) = (output.overwrite, csv_release(policy));
     Ok(target)
+}
+
+/// Dialect of a CSV release of a policy.
+fn csv_release(policy: &Policy) -> CsvRelease {
+    let release = &policy.release;
+    CsvRelease {
+        delimiter: release.delimiter.map(|delimiter| delimiter as u8),
+        encoding: release.encoding,
+        header: release.header,
+        guard_formulas: release.guard_formulas,
+    }
 }
 
 fn report_format(path: &Path) -> Result<OutputFormat, FlowError> {
@@ -427,9 +459,9 @@ pub(crate) fn publish<S: Staged>(
     release: ReadBack<S>,
     report: &Report,
     output: &Output,
-    recoding: Option<(&PathBuf, Saved)>,
+    recoding: Option<(&PathBuf, &Saved)>,
 ) -> Result<(), FlowError> {
-    let name = output.release.file_name().unwrap_or_default().to_string_lossy();
+    let name = output.release.file_name();
     let mut beside: Vec<Pending> = Vec::new();
     let mut add = |path: &Path, text: String| -> Result<(), FlowError> {
         beside.push(write_pending(path, text.as_bytes(), output.overwrite)?);
@@ -448,27 +480,26 @@ pub(crate) fn publish<S: Staged>(
     // A signal waits until all files have their names.
     let _held = hold_signals();
     beside.iter().try_for_each(Pending::check_free)?;
-    let stream = output.release == Path::new(STANDARD_STREAM);
-    if !stream && !output.overwrite && output.release.symlink_metadata().is_ok() {
-        return Err(EngineError::TargetExists { path: output.release.clone() }.into());
+    if let Some(path) = output.release.file().filter(|path| !output.overwrite && path.symlink_metadata().is_ok()) {
+        return Err(EngineError::TargetExists { path: path.to_owned() }.into());
     }
     let names: Vec<PathBuf> = beside.iter().map(|file| file.target().to_owned()).collect();
     for (index, file) in beside.into_iter().enumerate() {
-        file.persist()
-            .map_err(|error| partly(error.into(), &names[..index], &names[index + 1..], Some(&output.release)))?;
+        file.persist().map_err(|error| {
+            partly(error.into(), &names[..index], &names[index + 1..], Some(&output.release.to_string()))
+        })?;
     }
     release.publish().map_err(|error| partly(error.into(), &names, &[], None))
 }
 
 /// Adds to the error of one file which files before it are published and which after it are not.
-fn partly(mut error: FlowError, before: &[PathBuf], after: &[PathBuf], release: Option<&PathBuf>) -> FlowError {
-    let list =
-        |files: Vec<&PathBuf>| files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+fn partly(mut error: FlowError, before: &[PathBuf], after: &[PathBuf], release: Option<&String>) -> FlowError {
+    let names = |files: &[PathBuf]| files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     if !before.is_empty() {
-        error.message += &format!("; already published: {}", list(before.iter().collect()));
+        error.message += &format!("; already published: {}", names(before).join(", "));
     }
     if let Some(release) = release {
-        error.message += &format!("; not published: {}", list(after.iter().chain([release]).collect()));
+        error.message += &format!("; not published: {}", [names(after), vec![release.clone()]].concat().join(", "));
     }
     error
 }

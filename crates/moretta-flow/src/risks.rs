@@ -1,7 +1,5 @@
 //! `risks`: the columns of a table that single people out, before a policy exists.
 
-use std::path::Path;
-
 use moretta_core::{
     counts::Counts,
     engine::{EngineFault, Records, Sample},
@@ -21,6 +19,7 @@ use crate::{
     dialect::UnknownTable,
     error::FlowError,
     files::{OutputFile, OutputFormat},
+    input::Input,
     session::Session,
 };
 
@@ -33,8 +32,8 @@ const MAX_GUESSED: usize = 200;
 /// Request of `moretta risks`.
 #[derive(Debug, Clone)]
 pub struct FindRisks {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
+    /// Table that is read.
+    pub input: Input,
     /// Names of the columns; none for all.
     pub columns: Vec<String>,
     /// Maximum number of columns in a minimal unique set, at least 1.
@@ -65,7 +64,7 @@ impl Session<'_> {
             drop(counts);
             self.observer.stage(Stage::Grouping);
             let limits = Limits { most: request.most, work: MAX_WORK, memory };
-            let file = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let file = request.input.file_name();
             let found = Risks::of(&sets, (file, &names), &limits, self.observer);
             let mut risks = found.map_err(|_| FlowError::interrupted())?;
             risks.person = person;

@@ -15,7 +15,7 @@ use moretta_core::{
 use moretta_engine::{CopiedInput, CsvOptions, EngineOptions, FileKind, FoundEncoding, LocalEngine, Source};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::{error::FlowError, memory::MIN_MEMORY, policy::second_tables};
+use crate::{error::FlowError, input::Input, memory::MIN_MEMORY, policy::second_tables};
 
 /// Stack size of a worker thread in bytes: the usual size of a main thread, enough for deep recursions.
 const STACK_BYTES: usize = 8 << 20;
@@ -76,13 +76,13 @@ impl<'a> Session<'a> {
         self.pool.install(work)
     }
 
-    /// Opens a file, a folder of files, a pattern, or `-` for standard input.
-    pub fn open(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
+    /// Opens a table.
+    pub fn open(&self, input: &Input, options: &InputOptions) -> Result<LocalEngine, FlowError> {
         self.open_as(input, csv_options(options))
     }
 
     /// Opens a release, in the dialect of releases. Text that other readers may read as other records is refused.
-    pub fn open_release(&self, input: &str, policy: &Policy) -> Result<LocalEngine, FlowError> {
+    pub fn open_release(&self, input: &Input, policy: &Policy) -> Result<LocalEngine, FlowError> {
         let names = || released_names(policy);
         self.open_as(input, release_options(&policy.input, &policy.release, names))
     }
@@ -90,20 +90,23 @@ impl<'a> Session<'a> {
     /// Opens a release of a policy whose patterns are not replaced yet.
     pub(crate) fn open_release_of(
         &self,
-        input: &str,
+        input: &Input,
         options: &InputOptions,
         release: &ReleaseOptions,
     ) -> Result<LocalEngine, FlowError> {
         self.open_as(input, release_options(options, release, Vec::new))
     }
 
-    fn open_as(&self, input: &str, csv: CsvOptions) -> Result<LocalEngine, FlowError> {
+    fn open_as(&self, input: &Input, csv: CsvOptions) -> Result<LocalEngine, FlowError> {
         let options = self.engine_options();
         let options = self.memory_limit().map_or(options.clone(), |limit| options.within(limit));
         let csv = CsvOptions { memory: self.memory_limit(), ..csv };
         let source = match input {
-            STANDARD_STREAM => Source::open_copy(&self.standard_input()?, self.resources.format, &csv)?,
-            _ => Source::open(input, &csv)?,
+            Input::Memory(table) => Source::of_table(table.clone()),
+            Input::Named(name) if name == STANDARD_STREAM => {
+                Source::open_copy(&self.standard_input()?, self.resources.format, &csv)?
+            }
+            Input::Named(name) => Source::open(name, &csv)?,
         };
         if !source.renamed_columns().is_empty() {
             self.observer.note(&Note::NumberedColumns(source.renamed_columns().to_vec()));
@@ -115,12 +118,13 @@ impl<'a> Session<'a> {
     }
 
     /// Finds the encoding of a table for which there is no policy; `None` for UTF-8.
-    pub(crate) fn find_encoding(&self, input: &str) -> Result<Option<FoundEncoding>, FlowError> {
+    pub(crate) fn find_encoding(&self, input: &Input) -> Result<Option<FoundEncoding>, FlowError> {
         Ok(match input {
-            STANDARD_STREAM => {
+            Input::Memory(_) => None,
+            Input::Named(name) if name == STANDARD_STREAM => {
                 Source::find_copy_encoding(&self.standard_input()?, self.resources.format, ENCODING_BYTES)?
             }
-            _ => Source::find_encoding(input, ENCODING_BYTES)?,
+            Input::Named(name) => Source::find_encoding(name, ENCODING_BYTES)?,
         })
     }
 
@@ -137,9 +141,10 @@ impl<'a> Session<'a> {
     }
 
     /// Copies standard input, if it is read, beside this file: there is room for a release as large.
-    pub(crate) fn copy_beside(&self, output: &Path) {
-        let folder = output.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-        let folder = folder.filter(|folder| folder.is_dir() && output != Path::new(STANDARD_STREAM));
+    pub(crate) fn copy_beside(&self, output: Option<&Path>) {
+        let folder = output.and_then(Path::parent);
+        let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let folder = folder.filter(|folder| folder.is_dir());
         self.standard_input.lock().unwrap_or_else(PoisonError::into_inner).folder = folder.map(Path::to_path_buf);
     }
 
@@ -168,7 +173,7 @@ impl<'a> Session<'a> {
     ) -> Result<Vec<Arc<SecondTable>>, FlowError> {
         let read = |(name, file): (String, PathBuf)| {
             let input = file.display().to_string();
-            let engine = self.open(&input, &policy.input)?;
+            let engine = self.open(&Input::from(input.clone()), &policy.input)?;
             self.observer.stage(Stage::Reading);
             let counts = engine.count(&SecondTable::grouped_columns(policy), self.observer)?;
             let table = SecondTable::build(name, policy, hierarchies, &counts);
@@ -184,8 +189,8 @@ impl<'a> Session<'a> {
 }
 
 /// Returns an error if standard input is named more than once: it can be read only once.
-pub(crate) fn check_standard_input<'i>(inputs: impl IntoIterator<Item = &'i str>) -> Result<(), FlowError> {
-    if inputs.into_iter().filter(|input| *input == STANDARD_STREAM).count() > 1 {
+pub(crate) fn check_standard_input<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Result<(), FlowError> {
+    if inputs.into_iter().filter(|input| input.is_stream()).count() > 1 {
         return Err(FlowError::usage("`-` is named twice, and standard input can be read only once; name a file"));
     }
     Ok(())

@@ -1,7 +1,5 @@
 //! `frontier`: the privacy-utility trade-off along a generalization path.
 
-use std::path::{Path, PathBuf};
-
 use moretta_core::{
     observer::{Note, Stage},
     policy::BoundPolicy,
@@ -13,6 +11,7 @@ use moretta_insight::tradeoff::TradeOff;
 use crate::{
     error::FlowError,
     files::{OutputFile, OutputFormat},
+    input::{Input, PolicySource},
     memory::Purpose,
     preflight,
     session::Session,
@@ -21,10 +20,10 @@ use crate::{
 /// Request of `moretta frontier`.
 #[derive(Debug, Clone)]
 pub struct FindTradeOff {
-    /// A file, a folder of files, or a pattern.
-    pub input: String,
-    /// The policy file.
-    pub policy: PathBuf,
+    /// Table that is read.
+    pub input: Input,
+    /// Policy of the request.
+    pub policy: PolicySource,
     /// Random seed of the search.
     pub seed: u64,
     /// The trade-off as .csv, .svg or .html.
@@ -52,7 +51,7 @@ impl Session<'_> {
                 let (chosen, shown) = (found.policy_method.clone(), found.method);
                 self.observer.note(&Note::NoPath { chosen, shown });
             }
-            let name = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
+            let name = request.input.file_name();
             request.output.write(|| match format {
                 Some(OutputFormat::Svg) => moretta_pages::tradeoff::svg(&found, &name),
                 Some(OutputFormat::Html) => moretta_pages::tradeoff::page(&found, &name),

@@ -32,9 +32,9 @@ fn demo(folder: &Path, people: u64) {
 
 fn request(folder: &Path, release: &str) -> Anonymize {
     Anonymize {
-        input: folder.join("people.csv").display().to_string(),
-        policy: folder.join("policy.toml"),
-        output: Output { release: folder.join(release), reports: Vec::new(), overwrite: false, format: None },
+        input: folder.join("people.csv").display().to_string().into(),
+        policy: folder.join("policy.toml").into(),
+        output: Output { release: folder.join(release).into(), reports: Vec::new(), overwrite: false, format: None },
         recoding: None,
         earlier: moretta_flow::Earlier::default(),
         options: ReleaseOptions { seed: Some(7.into()), ..ReleaseOptions::default() },
@@ -98,8 +98,8 @@ fn methods_are_compared_in_this_process_without_a_figure_of_memory() {
     let folder = folder.path();
     demo(folder, 500);
     let request = Compare {
-        input: folder.join("people.csv").display().to_string(),
-        policy: folder.join("policy.toml"),
+        input: folder.join("people.csv").display().to_string().into(),
+        policy: folder.join("policy.toml").into(),
         methods: ["mondrian", "k-member"].map(str::to_owned).to_vec(),
         k: vec![5],
         test: None,

@@ -53,12 +53,12 @@ fn release_and_check(folder: &Path, loaded: &LoadedPolicy, notes: &Notes) -> Res
     let session = Session::new(Resources::default(), notes)?;
     let path = |name: &str| folder.join(name).display().to_string();
     let options = ReleaseOptions { seed: Some(1.into()), ..ReleaseOptions::default() };
-    let engine = session.open(&path("people.csv"), &loaded.policy.input)?;
+    let engine = session.open(&path("people.csv").into(), &loaded.policy.input)?;
     let target = Target { overwrite: true, ..Target::new(folder.join("released.csv"))? };
     let release = session.release(&engine, loaded, &target, &options)?;
     assert_eq!(release.report.privacy.models.len(), loaded.policy.privacy.models.len());
     assert!(release.report.privacy.models.iter().all(|model| model.holds));
-    let released = session.open(&path("released.csv"), &loaded.policy.input)?;
+    let released = session.open(&path("released.csv").into(), &loaded.policy.input)?;
     let checked = session.check_records(&released, loaded)?;
     assert_eq!(checked.privacy.models, release.report.privacy.models);
     Ok((checked, session.check_records(&engine, loaded)?))
@@ -103,7 +103,7 @@ fn a_step_of_a_path_is_refused_with_models_that_the_path_cannot_guarantee() {
     ] {
         let session = Session::new(Resources::default(), &NoObserver).expect("a session");
         let people = folder.path().join("people.csv").display().to_string();
-        let engine = session.open(&people, &loaded.policy.input).expect("a table");
+        let engine = session.open(&(&*people).into(), &loaded.policy.input).expect("a table");
         let target = Target::new(folder.path().join("released.csv")).expect("a target");
         let options = ReleaseOptions { at: Some(3), ..ReleaseOptions::default() };
         let error =

@@ -22,9 +22,9 @@ fn request(folder: &Path, overwrite: bool) -> Anonymize {
     fs::write(folder.join("policy.toml"), policy).expect("policy");
     let reports = vec![folder.join("report.json"), folder.join("report.html")];
     Anonymize {
-        input: folder.join("people.csv").display().to_string(),
-        policy: folder.join("policy.toml"),
-        output: Output { release: folder.join("out.csv"), reports, overwrite, format: None },
+        input: folder.join("people.csv").display().to_string().into(),
+        policy: folder.join("policy.toml").into(),
+        output: Output { release: folder.join("out.csv").into(), reports, overwrite, format: None },
         recoding: Some(folder.join("recoding.json")),
         earlier: Earlier::default(),
         options: ReleaseOptions::default(),

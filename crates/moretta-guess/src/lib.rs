@@ -54,7 +54,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use moretta_core::{
     encoding::Encoding,
-    hierarchy::parse_number,
+    hierarchy::{
+        DateLevel, Decimal, HierarchyChoice,
+        numeric::{Builder, Built},
+        parse_number,
+    },
     policy::InputOptions,
     schema::{Kind, Role},
     text::{count, shown},
@@ -104,6 +108,8 @@ pub struct Guess {
     pub format: Option<&'static str>,
     /// Suggested hierarchy of a quasi-identifier.
     pub hierarchy: Option<Suggestion>,
+    /// Losses under several hierarchies, if they were tried: the first of them becomes the proposal.
+    pub trial: Option<Trial>,
     /// Number of distinct values, without missing ones.
     pub different: u64,
     /// Number of records with a missing value.
@@ -129,6 +135,82 @@ pub enum Suggestion {
     Dates,
     /// A hierarchy file that groups similar values.
     Groups,
+}
+
+/// A hierarchy of numbers or dates that a trial compares.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Hierarchy {
+    /// Any interval.
+    Free,
+    /// All levels of the calendar.
+    Calendar,
+    /// Intervals of these widths.
+    Widths(Vec<f64>),
+    /// Built from the data.
+    Iotf,
+}
+
+/// Loss of all quasi-identifiers of a sample, from 0 to 1, under several hierarchies of one column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Records of the trial.
+    pub records: usize,
+    /// Its k.
+    pub k: usize,
+    /// The least loss first.
+    pub losses: Vec<(Hierarchy, f64)>,
+}
+
+impl Hierarchy {
+    /// Value of the key `hierarchy` of a column.
+    pub fn toml(&self) -> String {
+        match self {
+            Self::Free => "\"free\"".to_owned(),
+            Self::Calendar => {
+                let levels: Vec<String> = DateLevel::ALL.iter().map(|level| format!("\"{}\"", level.name())).collect();
+                format!("{{ dates = [{}] }}", levels.join(", "))
+            }
+            Self::Widths(widths) => {
+                let widths: Vec<String> = widths.iter().map(f64::to_string).collect();
+                format!("{{ widths = [{}] }}", widths.join(", "))
+            }
+            Self::Iotf => "\"iotf\"".to_owned(),
+        }
+    }
+
+    /// The hierarchy as a policy has it; `None` if a width is no decimal number.
+    pub fn choice(&self) -> Option<HierarchyChoice> {
+        Some(match self {
+            Self::Free => HierarchyChoice::Free,
+            Self::Calendar => HierarchyChoice::Dates(DateLevel::ALL.to_vec()),
+            Self::Widths(widths) => {
+                let widths = widths.iter().map(|width| Decimal::parse(&width.to_string()));
+                HierarchyChoice::Widths(widths.collect::<Option<_>>()?)
+            }
+            Self::Iotf => HierarchyChoice::Built(Built { builder: Builder::Iotf, levels: None }),
+        })
+    }
+
+    fn words(&self) -> &'static str {
+        match self {
+            Self::Free => "any interval",
+            Self::Calendar => "the calendar",
+            Self::Widths(_) => "fixed widths",
+            Self::Iotf => "intervals built from the data (\"iotf\")",
+        }
+    }
+}
+
+impl Guess {
+    /// Hierarchies of numbers or dates that a trial should compare. On equal losses the first wins.
+    pub fn hierarchies_to_try(&self) -> Vec<Hierarchy> {
+        let fixed = match &self.hierarchy {
+            Some(Suggestion::Dates) => Some(Hierarchy::Calendar),
+            Some(Suggestion::Widths(widths)) => Some(Hierarchy::Widths(widths.clone())),
+            _ => None,
+        };
+        [Hierarchy::Free].into_iter().chain(fixed).chain([Hierarchy::Iotf]).collect()
+    }
 }
 
 /// How a file of text is written.
@@ -331,6 +413,7 @@ fn to_guess(
         kind,
         format,
         hierarchy: if decision.role == Role::QuasiIdentifier { suggestion(look, kind, &reading) } else { None },
+        trial: None,
         different: look.different,
         missing: look.missing,
         missing_texts: Vec::new(),

@@ -10,7 +10,7 @@ use moretta_core::{
     text::{count, listed, shown},
 };
 
-use super::{Dialect, FoundNotation, Guard, Guess, Guesses, Suggestion};
+use super::{Dialect, FoundNotation, Guard, Guess, Guesses, Hierarchy, Suggestion, Trial};
 
 /// Characters per line of a comment.
 const WIDTH: usize = 110;
@@ -231,8 +231,32 @@ fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {
             "missing = \"category\"                  # CONFIRM: missing in {missing} of {records} records; treated as a value{other}"
         );
     }
-    if let Some(suggestion) = &guess.hierarchy {
-        hierarchy(out, index, guess, suggestion);
+    match (&guess.trial, &guess.hierarchy) {
+        (Some(trial), _) => proposed(out, trial),
+        (None, Some(suggestion)) => hierarchy(out, index, guess, suggestion),
+        (None, None) => {}
+    }
+}
+
+/// The hierarchy that lost least in a trial, with what each lost.
+fn proposed(out: &mut String, trial: &Trial) {
+    let figure = |(hierarchy, loss): &(Hierarchy, f64)| format!("{:.1} % with {}", 100.0 * loss, hierarchy.words());
+    let figures: Vec<String> = trial.losses.iter().map(figure).collect();
+    let (records, k) = (count(trial.records as u64), trial.k);
+    comment(
+        out,
+        &format!(
+            "In a trial ({records} records, k = {k}, k-member) the quasi-identifiers lost {}.",
+            figures.join(", ")
+        ),
+    );
+    let Some((least, _)) = trial.losses.first() else { return };
+    _ = writeln!(out, "hierarchy = {}", least.toml());
+    // The ends of other intervals are values of people, so round ones may be wanted although they lose more.
+    for (other, _) in &trial.losses[1..] {
+        if matches!(other, Hierarchy::Widths(_) | Hierarchy::Calendar) {
+            _ = writeln!(out, "# hierarchy = {}", other.toml());
+        }
     }
 }
 
@@ -265,9 +289,8 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
             return;
         }
         Suggestion::Dates => {
-            out.push_str("# Month, quarter, year or decade may be released (for times also the day). To allow only some levels:\n");
+            out.push_str("# Any interval of days may be released. For the calendar use, for example:\n");
             out.push_str("# hierarchy = { dates = [\"month\", \"year\"] }\n");
-            out.push_str("# Intervals of any days (hierarchy \"free\") often lose much less.\n");
             return;
         }
         Suggestion::Groups => {

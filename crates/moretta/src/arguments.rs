@@ -589,7 +589,8 @@ fn parse_format(text: &str) -> Result<FileKind, String> {
     known.ok_or_else(|| format!("`{text}` is no format; give an extension such as csv.gz; `moretta formats` lists all"))
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
+/// Bytes of a size such as `500MB`.
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a size; write for example 500MB or 4GB");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..split].parse().map_err(|_| wrong())?;
@@ -635,7 +636,8 @@ fn parse_step(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a step; steps are numbered from 0"))
 }
 
-fn parse_time(text: &str) -> Result<Duration, String> {
+/// Duration of a time such as `60s`.
+pub fn parse_time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time; write for example 60s, 5m or 1h");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..split].parse().map_err(|_| wrong())?;

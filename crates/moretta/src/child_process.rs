@@ -8,6 +8,7 @@ use std::{
     ffi::OsString,
     io::Read,
     process::{Child, Command, Stdio},
+    sync::OnceLock,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -45,12 +46,35 @@ pub fn end_with_parent() {
     });
 }
 
+/// Command that starts this command line, if that is not the current executable.
+static PROGRAM: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Sets the command that starts this command line in another process.
+pub fn start_with(program: Option<Vec<OsString>>) {
+    if let Some(program) = program {
+        // The command line of a process runs once.
+        let _ = PROGRAM.set(program);
+    }
+}
+
+/// A process of this program.
+fn this_program() -> std::io::Result<Command> {
+    match PROGRAM.get().and_then(|program| program.split_first()) {
+        Some((program, arguments)) => {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            Ok(command)
+        }
+        None => Ok(Command::new(std::env::current_exe()?)),
+    }
+}
+
 /// Runs a child on a table of `records` records. Returns a comparison of one row, or why there is none.
 pub fn run(arguments: &Compare, job: &Job, records: u64, progress: &TerminalProgress) -> Result<JobResult, FlowError> {
-    let program = std::env::current_exe();
     let start_error =
         |error: std::io::Error| FlowError::usage(format!("cannot start moretta for {}: {error}", job.name()));
-    let child = Command::new(program.map_err(start_error)?)
+    let child = this_program()
+        .map_err(start_error)?
         .args(child_arguments(arguments, job))
         // Its message is parsed, so it must not be colored.
         .env_remove("CLICOLOR_FORCE")

@@ -38,6 +38,7 @@ pub fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "note: {}", escaped(text));
 }
 
+/// JSON of a result, as `--json` prints it.
 pub fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("texts and numbers") + "\n"
 }

@@ -64,6 +64,16 @@ fn the_rarest_values_are_the_first_by_count_then_by_label() {
     }
 }
 
+/// A cell of the table can be of any length.
+#[test]
+fn descriptions_show_the_beginning_of_a_value() {
+    let value = "9".repeat(300_000);
+    let policy = "[[privacy.template]]\ngiven = [\"q\"]\ncolumn = \"s\"\nrarest = 0.5\nmax-confidence = 0.5\n";
+    let table = one_column(policy, &[("1,flu", 4), (&format!("1,{value}"), 1)]);
+    let described = table.models[0].describe().to_string();
+    assert!(described.starts_with("confidence (q -> s = 999") && described.len() < 200, "{} bytes", described.len());
+}
+
 #[test]
 fn three_kinds_of_diversity() {
     // Counts 4, 3, 1.

@@ -5,6 +5,7 @@
 //! not on how the engine divided its work. See [`ids`](crate::ids) for tuples and variants. Memory is linear in the
 //! number of variants, not of records.
 
+mod assemble;
 mod attribute;
 mod coarse;
 mod fold;
@@ -168,64 +169,6 @@ impl Profile {
             }
         }
         Ok(Self::assemble(columns, attributes, units, &codes, counts))
-    }
-
-    /// `units` are the person and the household column, `maps` the codes of all columns by raw code.
-    fn assemble(
-        columns: Vec<Column>,
-        attributes: Vec<Attribute>,
-        [persons, households]: [Option<UnitColumn>; 2],
-        maps: &[Vec<u32>],
-        counts: &Counts,
-    ) -> Self {
-        let (p, q, width) = (columns.len(), columns.len() + attributes.len(), maps.len());
-        let mut profile = Self {
-            columns,
-            attributes,
-            records: counts.records,
-            tuple_codes: Vec::new(),
-            tuple_offsets: Vec::new(),
-            tuple_records: Vec::new(),
-            variant_tuples: Vec::new(),
-            variant_codes: Vec::new(),
-            variant_records: Vec::new(),
-            variant_first: counts.first_records.is_some().then(Vec::new),
-            persons,
-            households,
-            rows: vec![VariantId(0); counts.rows()],
-            code_records: OnceLock::new(),
-        };
-        let recoded = |row: u32| counts.row(row as usize).iter().zip(maps).map(|(&raw, map)| map[raw as usize]);
-        let mut previous: Vec<u32> = Vec::new();
-        let code = |row: usize, column: usize| maps[column][counts.codes[row * width + column] as usize];
-        for row in sorted_rows(counts.rows(), &profile.sizes(), code) {
-            let codes: Vec<u32> = recoded(row).collect();
-            let new_tuple = previous.len() != width || codes[..p] != previous[..p];
-            if new_tuple {
-                profile.tuple_offsets.push(profile.variant_records.len() as u32);
-                profile.tuple_codes.extend(&codes[..p]);
-                profile.tuple_records.push(0);
-            }
-            if new_tuple || codes[p..] != previous[p..] {
-                profile.variant_tuples.push(TupleId::from_index(profile.tuple_records.len() - 1));
-                profile.variant_codes.extend(&codes[p..q]);
-                let units = profile.persons.iter_mut().chain(&mut profile.households);
-                units.zip(&codes[q..]).for_each(|(column, code)| column.of_variant.push(*code));
-                profile.variant_records.push(0);
-                profile.variant_first.iter_mut().for_each(|first| first.push(u64::MAX));
-            }
-            let records = counts.counts[row as usize];
-            *profile.tuple_records.last_mut().expect("pushed above") += records;
-            *profile.variant_records.last_mut().expect("pushed above") += records;
-            let first = profile.variant_first.as_mut().and_then(|first| first.last_mut());
-            if let (Some(first), Some(record)) = (first, counts.first_record(row as usize)) {
-                *first = record.min(*first);
-            }
-            profile.rows[row as usize] = VariantId::from_index(profile.variant_records.len() - 1);
-            previous = codes;
-        }
-        profile.tuple_offsets.push(profile.variant_records.len() as u32);
-        profile
     }
 
     fn sizes(&self) -> Vec<usize> {

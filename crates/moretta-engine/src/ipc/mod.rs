@@ -5,4 +5,4 @@
 
 mod messages;
 pub(crate) mod scan;
-mod strings;
+pub(crate) mod strings;

@@ -51,7 +51,8 @@ impl ArrowScan {
     }
 }
 
-fn without_metadata(schema: &Schema) -> SchemaRef {
+/// The columns without metadata of fields and schema.
+pub(crate) fn without_metadata(schema: &Schema) -> SchemaRef {
     let field = |field: &Arc<Field>| Field::new(field.name(), field.data_type().clone(), field.is_nullable());
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
@@ -162,7 +163,7 @@ impl<'a> Slices<'a> {
 }
 
 /// Replaces the encoded columns of text by those that passes expect.
-fn plain_texts(path: &Path, batch: RecordBatch, texts: &[usize]) -> Result<RecordBatch, EngineError> {
+pub(crate) fn plain_texts(path: &Path, batch: RecordBatch, texts: &[usize]) -> Result<RecordBatch, EngineError> {
     let mut columns = batch.columns().to_vec();
     for &column in texts {
         columns[column] = decode_as("Arrow", path, || strings::plain(&columns[column]))?;

@@ -6,13 +6,12 @@
 //!
 //! How: threads render their pieces to bytes. In input order, a [`Sequencer`] gives each piece its offset in the file,
 //! and the threads write at the same time. A shuffle scatters the records to buckets by the high bits of their keys
-//! ([`Spill`]), compact: the labels as numbers, because texts of intervals and sets take several times more. Then each
-//! bucket is read, sorted, rendered and written at its offset, which is the total size of the buckets before it.
+//! ([`Spill`]), in a compact form ([`super::compact`]). Then each bucket is read, sorted, rendered and written at its
+//! offset, which is the total size of the buckets before it. Buckets are so small that sorting and rendering one stays
+//! in the second-level cache.
 //!
 //! ```text
-//! compact   key (8 bytes) | number of each label, or of the group (4 bytes) | bytes of the cells (4 bytes) | cells
-//! cells     flu,1200 NUL Rome          adjacent columns as in the input; NUL in place of the labels between them
-//! rendered  [20, 29],flu,1200,*,Rome
+//! bucket    key (8 bytes) | compact record | key | compact record | ...
 //! ```
 //!
 //! Cost: a shuffle writes the compact records once and reads them once more; memory for one bucket per thread.
@@ -21,6 +20,7 @@ use moretta_core::{counts::RecordOrder, observer::Observer};
 
 use super::{
     Job, PhaseObserver,
+    compact::KnownColumn,
     csv_sink::{self, EncodedRecords, Position, encode_checked, encoded_header, write_piece},
     decide::{DecidedPiece, for_each_piece},
     plan::OutColumn,
@@ -30,41 +30,52 @@ use super::{
 use crate::{
     error::EngineError,
     ordered_pool::{self, Sequencer},
-    records::CsvCells,
 };
 
 /// Adjacent columns of the output that are written together.
 #[derive(Debug, Clone, Copy)]
-enum Segment {
+pub(super) enum Segment {
     /// Source columns `from..=to`, adjacent there too, so that their bytes are copied at once.
     Cells { from: usize, to: usize },
     /// The label of a rewritten column, or, if labels depend on the group, those of several columns, rendered as one
     /// text. `run` is the number of the segment among the label segments; `column` is its first rewritten column.
     Labels { run: usize, column: usize },
+    /// The known column of this index, of a shuffled record.
+    Known(usize),
 }
 
 /// Renders records to bytes. All labels are rendered in advance.
-struct Renderer<'a> {
-    job: &'a Job<'a>,
-    segments: Vec<Segment>,
+pub(super) struct Renderer<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) known: Vec<KnownColumn>,
     /// Rendered labels, one after another. Label `l` of run `r` is entry `l * stride + starts[r]`.
     bytes: Vec<u8>,
     /// Entry `e` is `bytes[ends[e]..ends[e + 1]]`.
     ends: Vec<usize>,
     starts: Vec<usize>,
     stride: usize,
-    /// Numbers of labels in a compact record: one per run, or that of the group.
-    compact_labels: usize,
+    /// Run and first column of the labels that a compact record has: one per run, or that of the group.
+    pub(super) compact_labels: Vec<(usize, usize)>,
+    /// Bytes of the numbers of a compact record.
+    pub(super) numbers_bytes: usize,
 }
 
 impl<'a> Renderer<'a> {
     fn new(job: &'a Job<'a>) -> Self {
         let plan = &job.plan;
-        let mut segments: Vec<Segment> = Vec::new();
+        let (mut segments, mut known): (Vec<Segment>, Vec<KnownColumn>) = (Vec::new(), Vec::new());
         let by_group = plan.by_group();
         // Rewritten columns of each run.
         let mut runs: Vec<Vec<usize>> = Vec::new();
         for &column in &plan.columns {
+            if let (OutColumn::Copy(column), RecordOrder::Shuffled) = (column, job.order)
+                && let Some(column) = KnownColumn::new(plan, column, job.writer, &job.conversion)
+            {
+                segments.push(Segment::Known(known.len()));
+                known.push(column);
+                continue;
+            }
             match (segments.last_mut(), column) {
                 (Some(Segment::Cells { to, .. }), OutColumn::Copy(column)) if *to + 1 == column => *to = column,
                 (_, OutColumn::Copy(column)) => segments.push(Segment::Cells { from: column, to: column }),
@@ -75,9 +86,11 @@ impl<'a> Renderer<'a> {
                 }
             }
         }
-        let compact_labels = if by_group { runs.len().min(1) } else { runs.len() };
+        let mut compact_labels: Vec<(usize, usize)> = runs.iter().map(|run| run[0]).enumerate().collect();
+        compact_labels.truncate(if by_group { 1 } else { runs.len() });
+        let numbers_bytes = Self::numbers_bytes(compact_labels.len(), &known);
         let (bytes, ends, starts) = (Vec::new(), vec![0], Vec::new());
-        let mut renderer = Self { job, segments, bytes, ends, starts, stride: 1, compact_labels };
+        let mut renderer = Self { job, segments, known, bytes, ends, starts, stride: 1, compact_labels, numbers_bytes };
         if by_group {
             renderer.stride = runs.len().max(1);
             renderer.starts = (0..runs.len()).collect();
@@ -106,9 +119,16 @@ impl<'a> Renderer<'a> {
     }
 
     #[inline]
-    fn label(&self, run: usize, label: usize) -> &[u8] {
+    pub(super) fn label(&self, run: usize, label: usize) -> &[u8] {
         let entry = label * self.stride + self.starts[run];
         &self.bytes[self.ends[entry]..self.ends[entry + 1]]
+    }
+
+    /// Bytes of a label of a run or, if labels depend on the group, of the labels of all runs.
+    #[inline]
+    pub(super) fn labels_length(&self, run: usize, label: usize) -> usize {
+        let entry = label * self.stride + self.starts[run];
+        self.ends[entry + self.stride] - self.ends[entry]
     }
 
     /// Renders all records of a piece.
@@ -129,6 +149,7 @@ impl<'a> Renderer<'a> {
                         out.extend_from_slice(self.label(run, plan.label_index(piece.decisions, record, column)));
                     }
                     Segment::Cells { from, to } => cells.append(out, record, from, to, *writer),
+                    Segment::Known(_) => {}
                 }
             }
             out.push(b'\n');
@@ -137,74 +158,7 @@ impl<'a> Renderer<'a> {
         encoded.replace((piece, 0), self.job, out, ends)
     }
 
-    /// Source columns of the segments of cells.
-    fn cell_segments(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.segments.iter().filter_map(|segment| match *segment {
-            Segment::Cells { from, to } => Some((from, to)),
-            Segment::Labels { .. } => None,
-        })
-    }
-
-    /// Appends a compact record without its key, and returns the length of the rendered record.
-    fn compact(&self, out: &mut Vec<u8>, piece: &DecidedPiece<'_>, record: usize, cells: &mut CsvCells<'_>) -> usize {
-        let Job { plan, writer, .. } = self.job;
-        // A delimiter or line break behind each segment.
-        let mut rendered = self.segments.len();
-        for segment in &self.segments {
-            let Segment::Labels { run, column } = *segment else { continue };
-            let label = plan.label_index(piece.decisions, record, column);
-            rendered += self.label(run, label).len();
-            if run < self.compact_labels {
-                out.extend_from_slice(&(label as u32).to_le_bytes());
-            }
-        }
-        let start = out.len();
-        out.extend_from_slice(&[0; LENGTH_BYTES]);
-        for (index, (from, to)) in self.cell_segments().enumerate() {
-            if index > 0 {
-                out.push(0);
-                rendered -= 1;
-            }
-            cells.append(out, record, from, to, *writer);
-        }
-        let length = out.len() - start - LENGTH_BYTES;
-        out[start..start + LENGTH_BYTES].copy_from_slice(&(length as u32).to_le_bytes());
-        rendered + length
-    }
-
-    /// Bytes of the compact record without its key that begins at `start`.
-    #[inline]
-    fn compact_at<'b>(&self, bytes: &'b [u8], start: usize) -> &'b [u8] {
-        let cells = start + LABEL_BYTES * self.compact_labels + LENGTH_BYTES;
-        &bytes[start..cells + read_u32(&bytes[cells - LENGTH_BYTES..]) as usize]
-    }
-
-    /// Renders a compact record without its key.
-    fn expand(&self, out: &mut Vec<u8>, compact: &[u8]) {
-        let (labels, cells) = compact.split_at(LABEL_BYTES * self.compact_labels);
-        let mut cells = &cells[LENGTH_BYTES..];
-        let mut more = self.cell_segments().count();
-        for (index, segment) in self.segments.iter().enumerate() {
-            if index > 0 {
-                out.push(self.job.writer.dialect.delimiter);
-            }
-            match *segment {
-                Segment::Labels { run, .. } => {
-                    let label = read_u32(&labels[LABEL_BYTES * run.min(self.compact_labels - 1)..]);
-                    out.extend_from_slice(self.label(run, label as usize));
-                }
-                Segment::Cells { .. } => {
-                    more -= 1;
-                    let end = if more == 0 { None } else { memchr::memchr(0, cells) };
-                    out.extend_from_slice(&cells[..end.unwrap_or(cells.len())]);
-                    cells = end.map_or(&[], |end| &cells[end + 1..]);
-                }
-            }
-        }
-        out.push(b'\n');
-    }
-
-    /// Renders a compact record without its key in the encoding of the release.
+    /// Renders a compact record in the encoding of the release.
     fn expand_encoded(&self, out: &mut Vec<u8>, compact: &[u8], text: &mut Vec<u8>) -> Result<(), EngineError> {
         if self.job.encoding.is_utf8() {
             self.expand(out, compact);
@@ -249,17 +203,6 @@ impl<'a> Renderer<'a> {
     }
 }
 
-const KEY_BYTES: usize = 8;
-const LABEL_BYTES: usize = 4;
-/// Bytes of the length of the cells.
-const LENGTH_BYTES: usize = 4;
-
-/// The number at the start of some bytes.
-#[inline]
-fn read_u32(bytes: &[u8]) -> u32 {
-    u32::from_le_bytes(bytes[..4].try_into().unwrap_or_default())
-}
-
 /// Writes all records and returns their number.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     job.source.check_has_text(&job.copied)?;
@@ -296,6 +239,11 @@ fn write_in_order(renderer: &Renderer<'_>, position: Position, observer: &dyn Ob
     Ok(records)
 }
 
+/// Buckets of CSV are this part of those of other formats: 2 MiB, of which compact records take a fifth.
+const BUCKET_SHARE: u64 = 8;
+/// Bytes of a sort key in a bucket.
+const KEY_BYTES: usize = 8;
+
 /// State of one thread that scatters records to buckets.
 struct ScatterState<'a> {
     rendered: Rendered,
@@ -309,10 +257,10 @@ struct ScatterState<'a> {
 
 fn write_shuffled(renderer: &Renderer<'_>, position: Position, observer: &dyn Observer) -> Result<u64, EngineError> {
     let job = renderer.job;
-    let spill = job.spill();
+    let spill = job.spill(job.options.bucket_bytes / BUCKET_SHARE);
     let buckets = spill.num_buckets();
-    // A thread's buffers take about 8 MiB together; puts of 4 kiB at least, for few writes. Not tuned.
-    let buffer_limit = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
+    // A thread's buffers take about 4 MiB together; puts of 4 kiB at least, for few writes. Not tuned.
+    let buffer_limit = ((4 << 20) / buckets).clamp(4 << 10, 256 << 10);
     let states = (0..job.options.threads).map(|_| ScatterState {
         rendered: Rendered::default(),
         keys: SortKeys::new(job.seed, job.sort_key_stream),
@@ -376,8 +324,10 @@ fn gather(
     (position, offsets): (Position, &[u64]),
     observer: &dyn Observer,
 ) -> Result<(), EngineError> {
-    /// Bytes per write.
-    const CHUNK_BYTES: usize = 1 << 20;
+    /// Bytes per write: they stay in the second-level cache until they are written.
+    const CHUNK_BYTES: usize = 256 << 10;
+    /// Records between loading a label into the cache and writing it.
+    const AHEAD: usize = 8;
     let job = renderer.job;
     let is_packed = position.is_packed();
     let position = Sequencer::new(position);
@@ -389,7 +339,10 @@ fn gather(
         // Renders the bucket in chunks.
         let mut write = |write_chunk: &mut dyn FnMut(&[u8]) -> Result<(), EngineError>| {
             out.clear();
-            for &(_, start) in order.iter() {
+            for (index, &(_, start)) in order.iter().enumerate() {
+                if let Some(&(_, start)) = order.get(index + AHEAD) {
+                    renderer.prefetch(&bytes[start..]);
+                }
                 renderer.expand_encoded(out, renderer.compact_at(bytes, start), text)?;
                 if out.len() >= CHUNK_BYTES {
                     write_chunk(out)?;

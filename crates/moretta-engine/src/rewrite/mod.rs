@@ -19,6 +19,7 @@
 //!
 //! Cost: one read of the input and one write of the output; a shuffle writes and reads the output once more.
 
+mod compact;
 pub(crate) mod csv_out;
 mod csv_sink;
 mod decide;
@@ -26,6 +27,8 @@ pub(crate) mod parquet_out;
 mod plan;
 mod random;
 mod spill;
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use moretta_core::{
     counts::{RecordOrder, RenotatedColumn, Rewrite},
@@ -46,7 +49,7 @@ use crate::{
     local::EngineOptions,
     source::Source,
     staged::StagedFile,
-    target::{Pending, Target, write_at},
+    target::{BackgroundSync, Pending, Target, write_at},
 };
 use plan::{OutColumn, Plan};
 use spill::Spill;
@@ -77,18 +80,29 @@ pub(crate) struct Job<'a> {
     encoding: Encoding,
     packing: Packing,
     pending: Pending,
+    sync: BackgroundSync,
+    /// Bytes written by [`Job::write_at`].
+    written: AtomicU64,
 }
 
+/// Bytes written after which the file is flushed, so that the disk works meanwhile. Not tuned.
+const FLUSH_BYTES: u64 = 64 << 20;
+
 impl Job<'_> {
-    /// Empty buckets for a shuffle of the expected output.
-    fn spill(&self) -> Spill {
+    /// Empty buckets for a shuffle of the expected output, of which each has about `bucket_bytes`.
+    fn spill(&self, bucket_bytes: u64) -> Spill {
         let expected = self.source.scan().text_bytes(self.plan.columns.len());
-        Spill::new(self.pending.folder(), expected, self.options.bucket_bytes, self.options.shuffle_memory)
+        Spill::new(self.pending.folder(), expected, bucket_bytes, self.options.shuffle_memory)
     }
 
     /// Writes bytes at a byte offset of the pending file. Threads may call it at the same time.
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), EngineError> {
-        write_at(self.pending.file(), bytes, offset).map_err(EngineError::io(self.pending.path(), "write"))
+        write_at(self.pending.file(), bytes, offset).map_err(EngineError::io(self.pending.path(), "write"))?;
+        let written = self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if written / FLUSH_BYTES != (written + bytes.len() as u64) / FLUSH_BYTES {
+            self.sync.flush();
+        }
+        Ok(())
     }
 }
 
@@ -161,6 +175,7 @@ pub(crate) fn run(
     let copied = plan.columns.iter().filter_map(copied_column).collect();
     let sort_key_stream = if rewrite.order == RecordOrder::Shuffled { random::sort_key_stream(rewrite) } else { 0 };
     let (order, seed) = (rewrite.order, rewrite.seed);
+    let sync = pending.sync_in_background()?;
     let job = Job {
         source,
         options,
@@ -176,6 +191,8 @@ pub(crate) fn run(
         encoding: csv.encoding.unwrap_or(Encoding::Utf8),
         packing: target.kind.packing,
         pending,
+        sync,
+        written: AtomicU64::new(0),
     };
     let records = (target.kind.format.entry().write)(&job, observer).map_err(|error| source.reason(error))?;
     job.plan.check_all_read()?;
@@ -183,8 +200,7 @@ pub(crate) fn run(
     if observer.stop().is_some() {
         return Err(EngineError::Cancelled);
     }
-    job.pending.sync()?;
-    let pending = job.pending;
+    let Job { pending, sync, .. } = job;
     let bytes = pending.file().metadata().map_err(EngineError::io(pending.path(), "read"))?.len();
-    Ok(StagedFile { records, bytes, csv, options: options.clone(), pending })
+    Ok(StagedFile { records, bytes, csv, options: options.clone(), pending, sync: sync.complete() })
 }

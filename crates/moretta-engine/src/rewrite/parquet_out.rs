@@ -46,6 +46,7 @@ use crate::{
     error::EngineError,
     formats::Format,
     ordered_pool::{self, Sequencer},
+    table::{MemoryTable, TableSlot},
 };
 
 /// Records per encoded batch of Parquet. Not tuned; changes the bytes of the file.
@@ -65,11 +66,16 @@ enum Encoder {
     Parquet(Box<ArrowWriter<File>>),
     ArrowFile(FileWriter<BufWriter<File>>),
     ArrowStream(StreamWriter<BufWriter<File>>),
+    /// Schema and batches of a release in memory, and their place.
+    Memory(SchemaRef, Vec<RecordBatch>, TableSlot),
 }
 
 impl Encoder {
     fn new(job: &Job<'_>, format: Format, schema: &SchemaRef) -> Result<Self, EngineError> {
         let path = job.pending.path();
+        if job.pending.is_in_memory() {
+            return Ok(Self::Memory(Arc::clone(schema), Vec::new(), job.pending.staged().clone()));
+        }
         let file = job.pending.file().try_clone().map_err(EngineError::io(path, "write"))?;
         Ok(match format {
             Format::ArrowFile => {
@@ -92,6 +98,7 @@ impl Encoder {
             }
             Self::ArrowFile(writer) => writer.write(batch)?,
             Self::ArrowStream(writer) => writer.write(batch)?,
+            Self::Memory(_, batches, _) => batches.push(batch.clone()),
         }
         Ok(())
     }
@@ -106,6 +113,10 @@ impl Encoder {
             Self::ArrowStream(mut writer) => {
                 writer.finish()?;
                 writer.flush()?;
+            }
+            Self::Memory(schema, batches, staged) => {
+                let table = MemoryTable::new("the release", &schema, batches);
+                staged.put(table.map_err(|error| ParquetError::External(Box::new(error)))?);
             }
         }
         Ok(())
@@ -259,7 +270,7 @@ fn write_as(format: Format, job: &Job<'_>, observer: &dyn Observer) -> Result<u6
             records
         }
         RecordOrder::Shuffled => {
-            let spill = job.spill();
+            let spill = job.spill(job.options.bucket_bytes);
             let first = PhaseObserver { observer, phase: 0 };
             let shuffle = ParquetShuffle::new(job, &batch_builder);
             let state = || (SortKeys::new(job.seed, job.sort_key_stream), spill.writer());

@@ -347,17 +347,12 @@ fn index_rows(codes: &[u32], rewrite: &Rewrite, payload: impl Fn(usize) -> u64) 
     if width == 0 || !codes.len().is_multiple_of(width) {
         return Err(EngineError::bad_rewrite("its rows do not fit its key"));
     }
-    let mut rows = RowTable::new(width);
-    for (number, row) in codes.chunks_exact(width).enumerate() {
-        if row.iter().zip(&rewrite.key).any(|(&code, column)| code as usize >= column.values.len()) {
-            return Err(EngineError::bad_rewrite("a row has a code without a value"));
-        }
-        rows.add(row, 1, payload(number));
-        if rows.len() != number + 1 {
-            return Err(EngineError::bad_rewrite("a row occurs twice"));
-        }
+    let is_known =
+        |row: &[u32]| row.iter().zip(&rewrite.key).all(|(&code, column)| (code as usize) < column.values.len());
+    if !codes.chunks_exact(width).all(is_known) {
+        return Err(EngineError::bad_rewrite("a row has a code without a value"));
     }
-    Ok(rows)
+    RowTable::of_distinct(width, codes, payload).ok_or_else(|| EngineError::bad_rewrite("a row occurs twice"))
 }
 
 /// Builds the dictionary of a key column; the code of a value is its index.

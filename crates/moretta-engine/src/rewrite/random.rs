@@ -33,6 +33,9 @@ const SORT_KEY_STREAMS: u64 = 1 << 63;
 /// Maximum records of a row that are permuted by a shuffle; above, the Feistel network is faster. Not tuned.
 const MAX_SHUFFLED: u64 = 24;
 
+/// Bytes that are digested at a time. Not tuned.
+const DIGEST_BYTES: usize = 1 << 14;
+
 /// Rounds of the Feistel network, each with its own key.
 const FEISTEL_ROUNDS: usize = 8;
 
@@ -41,13 +44,19 @@ const FEISTEL_ROUNDS: usize = 8;
 /// divided the first pass, so the digest does not.
 pub(crate) fn sort_key_stream(rewrite: &Rewrite) -> u64 {
     let mut digest = Sha256::new();
+    let mut bytes = Vec::new();
     let mut texts = |texts: &mut dyn Iterator<Item = &str>| {
         texts.for_each(|text| {
-            digest.update((text.len() as u64).to_le_bytes());
-            digest.update(text);
+            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+            // Many texts at once take less time than each alone.
+            if bytes.len() >= DIGEST_BYTES {
+                digest.update(&bytes);
+                bytes.clear();
+            }
         });
         // No text has this length, so that lists cannot be confused.
-        digest.update(u64::MAX.to_le_bytes());
+        bytes.extend_from_slice(&u64::MAX.to_le_bytes());
     };
     texts(&mut rewrite.dropped.iter().map(String::as_str));
     let rewritten = || rewrite.key.iter().filter(|column| column.rewritten);
@@ -69,7 +78,11 @@ pub(crate) fn sort_key_stream(rewrite: &Rewrite) -> u64 {
             shares.iter().for_each(|share| records[share.group as usize] += share.records);
         }
     }
-    records.iter().for_each(|records| digest.update(records.to_le_bytes()));
+    digest.update(&bytes);
+    records.chunks(DIGEST_BYTES).for_each(|records| {
+        let bytes: Vec<u8> = records.iter().flat_map(|records| records.to_le_bytes()).collect();
+        digest.update(bytes);
+    });
     let bytes = digest.finalize();
     u64::from_le_bytes(std::array::from_fn(|byte| bytes[byte])) | SORT_KEY_STREAMS
 }

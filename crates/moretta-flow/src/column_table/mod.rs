@@ -75,7 +75,7 @@ impl Session<'_> {
         request.output.check(std::slice::from_ref(&request.input), &[])?;
         let text = if to_policy {
             let name = request.input.display().to_string();
-            let table = self.open(&name, &InputOptions::default())?;
+            let table = self.open(&(&*name).into(), &InputOptions::default())?;
             let sample = table.sample(MAX_LINES)?;
             read::policy_of_table(&sample.columns, &sample.rows)
                 .map_err(|error| FlowError::new(ErrorKind::Policy, format!("{}{error}", one_line(&name))))?

@@ -44,6 +44,10 @@ const HOUSEHOLDS: &[&str] = &[
 /// Names that mean the number of a household without a further word.
 const HOUSEHOLD_IDS: &[&str] = &["hid", "hhid", "hhnr", "famid", "hhn"];
 
+/// Characters of a name that are read. A question of a survey has some hundreds; a damaged header may have a million, which
+/// every topic would search.
+const MAX_CHARS: usize = 1000;
+
 /// A column name split into words.
 #[derive(Debug)]
 pub(crate) struct Words {
@@ -55,7 +59,7 @@ impl Words {
     pub fn of(name: &str) -> Self {
         let mut words: Vec<String> = Vec::new();
         let (mut word, mut lower_before) = (String::new(), false);
-        for character in name.chars() {
+        for character in name.chars().take(MAX_CHARS) {
             let starts = character.is_uppercase() && lower_before;
             if (starts || !character.is_alphanumeric()) && !word.is_empty() {
                 words.push(std::mem::take(&mut word));
@@ -183,6 +187,7 @@ mod tests {
         assert_eq!(Words::of("icd10Code").words, ["icd10", "code"]);
         assert_eq!(Words::of("SSN").words, ["ssn"]);
         assert!(Words::of("§ -").words.is_empty());
+        assert_eq!(Words::of(&"a_".repeat(600_000)).words.len(), MAX_CHARS / 2);
     }
 
     #[test]

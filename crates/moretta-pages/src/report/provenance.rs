@@ -35,15 +35,21 @@ pub(super) fn section(report: &Report) -> Markup {
             section aria-labelledby="origin" {
                 h2 #origin { "Origin" }
                 p {
-                    "Made on " (origin.created) " by " (origin.program) " from the files below. A file of the same name "
-                    "with another SHA-256 is another file."
+                    "Made on " (origin.created) " by " (origin.program)
+                    @if origin.input.is_empty() {
+                        " from a table in memory, which has no SHA-256."
+                    } @else {
+                        " from the files below. A file of the same name with another SHA-256 is another file."
+                    }
                 }
                 p.note {
                     "Keep this report with the original, and do not publish it with the release. Its statistics, its rows and the SHA-256 of the input are for the "
                     "one who approves the release: whoever knows all of the input but a few cells can guess these and "
                     "confirm the guess by the SHA-256."
                 }
-                (scrolling("Files", files(report, &origin.input, &origin.policy)))
+                @if !(origin.input.is_empty() && origin.policy.is_empty() && report.release.is_none()) {
+                    (scrolling("Files", files(report, &origin.input, &origin.policy)))
+                }
             }
         }
     }

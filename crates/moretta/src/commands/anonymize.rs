@@ -16,10 +16,12 @@ pub fn run(arguments: Anonymize) -> Result<(), FlowError> {
     let Anonymize { input, policy, output, recoding, at, effort, time_limit, bound, earlier, if_linkable, resources } =
         arguments;
     check_output(&output)?;
+    let earlier = earlier.into_iter().map(Into::into).collect();
     let earlier = Earlier { releases: earlier, warn: if_linkable == Some(IfLinkable::Warn) };
     let arguments::Output { seed, keep_order, json, .. } = output;
     let effort = effort.map(arguments::Effort::budget);
     let options = ReleaseOptions { seed, keep_order, time_limit, effort, at, path: json, bound, recoding: false };
+    let (input, policy) = (input.into(), policy.into());
     let request = moretta_flow::Anonymize { input, policy, output: (&output).into(), recoding, earlier, options };
     let report = run_request(&resources, |session| session.anonymize(&request))?;
     say(&report, &output)
@@ -28,7 +30,7 @@ pub fn run(arguments: Anonymize) -> Result<(), FlowError> {
 impl From<&arguments::Output> for Output {
     fn from(output: &arguments::Output) -> Self {
         let arguments::Output { output, report, overwrite, output_format: format, .. } = output;
-        Self { release: output.clone(), reports: report.clone(), overwrite: *overwrite, format: *format }
+        Self { release: output.clone().into(), reports: report.clone(), overwrite: *overwrite, format: *format }
     }
 }
 

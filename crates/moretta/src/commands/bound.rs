@@ -11,6 +11,7 @@ use crate::{
 
 pub fn run(arguments: Bound) -> Result<(), FlowError> {
     let Bound { input, policy, released, time_limit, json, resources } = arguments;
+    let (input, policy, released) = (input.into(), policy.into(), released.map(Into::into));
     let request = FindBound { input, policy, released, time_limit };
     let certificate = run_request(&resources, |session| session.find_bound(&request))?;
     if json { print_data(&to_json(&certificate)) } else { print(&summary::bound(&certificate)) }

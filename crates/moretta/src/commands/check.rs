@@ -23,27 +23,32 @@ struct CheckJson<'a> {
     kept: &'a Kept,
 }
 
+/// The result for programs.
+pub fn json_of(checked: &Checked) -> String {
+    let Checked { records, groups, fully_generalized, identifiers, privacy, kept, .. } = checked;
+    to_json(&CheckJson {
+        holds: checked.holds(),
+        rows: *records,
+        groups: *groups,
+        suppressed_rows: *fully_generalized,
+        identifiers_present: identifiers,
+        privacy,
+        kept,
+    })
+}
+
 pub fn run(arguments: Check) -> Result<(), FlowError> {
     let Check { released, policy, json, resources } = arguments;
-    let request = moretta_flow::Check { released, policy };
+    let request = moretta_flow::Check { released: (&*released).into(), policy: policy.clone().into() };
     let checked = run_request(&resources, |session| session.check(&request))?;
     let holds = checked.holds();
     if json {
-        let Checked { records, groups, fully_generalized, identifiers, privacy, kept, .. } = &checked;
-        print_data(&to_json(&CheckJson {
-            holds,
-            rows: *records,
-            groups: *groups,
-            suppressed_rows: *fully_generalized,
-            identifiers_present: identifiers,
-            privacy,
-            kept,
-        }))?;
+        print_data(&json_of(&checked))?;
     } else {
-        print(&summary::check(&checked, &request.released))?;
+        print(&summary::check(&checked, &released))?;
     }
     if holds {
         return Ok(());
     }
-    Err(FlowError::unsatisfied(format!("{} does not satisfy {}", request.released, request.policy.display())))
+    Err(FlowError::unsatisfied(format!("{} does not satisfy {}", released, policy.display())))
 }

@@ -23,6 +23,7 @@ pub fn run(arguments: &Compare) -> Result<(), FlowError> {
         arguments.clone();
     let split_options = arguments.split_options.into();
     let output = OutputFile { path: output, overwrite };
+    let (input, policy, test) = (input.into(), policy.into(), test.map(Into::into));
     let request =
         moretta_flow::Compare { input, policy, methods, k, test, split_options, queries, seed, time_limit, output };
     let compared = run_request_with_progress(&arguments.resources, |session, progress| {

@@ -85,7 +85,7 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
 /// The program as it was called, so that a printed command runs as it is printed, also after `cargo run`, when `PATH`
 /// has no `moretta`.
 fn program() -> String {
-    let called = std::env::args_os().next().map(PathBuf::from);
+    let called = crate::called().map(PathBuf::from);
     called.filter(|path| path.components().count() > 1).map_or_else(|| "moretta".to_owned(), |path| quoted(&path))
 }
 

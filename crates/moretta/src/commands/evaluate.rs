@@ -35,32 +35,34 @@ struct One<'a> {
 
 pub fn run(arguments: Evaluate) -> Result<(), FlowError> {
     let Evaluate { input, policy, test, split_options, seed, time_limit, json, resources } = arguments;
-    let split_options = split_options.into();
+    let (split_options, test) = (split_options.into(), test.map(Into::into));
+    let (input, policy) = (input.into(), policy.into());
     let request = moretta_flow::Evaluate { input, policy, test, split_options, seed, time_limit };
-    let Some(Evaluation { splits, method, seed }) = run_request(&resources, |session| session.evaluate(&request))?
-    else {
-        return without_class(json);
+    let evaluation = run_request(&resources, |session| session.evaluate(&request))?;
+    if json {
+        return print_data(&json_of(evaluation.as_ref()));
+    }
+    let Some(Evaluation { splits, .. }) = evaluation else {
+        // This is no error, so that a list of commands runs through on any table.
+        return print(&format!("nothing to evaluate: {}\n", EvaluateError::NoClass));
     };
     let errors: Vec<Errors> = splits.iter().map(|tested| tested.errors).collect();
     let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return Ok(()) };
-    if json {
-        let one = match &splits[..] {
-            [one] => Some(One { records: one.records, stop: one.stop, measures: &one.measures }),
-            _ => None,
-        };
-        let folds = (splits.len() > 1).then_some(&splits[..]);
-        print_data(&to_json(&Json { errors: mean, spread: deviation, one, folds, method: &method, seed }))
-    } else {
-        print(&summary::errors(&splits, &mean, deviation.as_ref()))
-    }
+    print(&summary::errors(&splits, &mean, deviation.as_ref()))
 }
 
-/// Explains why there is nothing to evaluate. This is no error, so that a list of commands runs through on any table.
-fn without_class(json: bool) -> Result<(), FlowError> {
-    if json {
-        return print_data("{\n  \"errors\": null\n}\n");
-    }
-    print(&format!("nothing to evaluate: {}\n", EvaluateError::NoClass))
+/// The result for programs; `None` if no column has the role `class`.
+pub fn json_of(evaluation: Option<&Evaluation>) -> String {
+    let nothing = "{\n  \"errors\": null\n}\n";
+    let Some(Evaluation { splits, method, seed }) = evaluation else { return nothing.to_owned() };
+    let errors: Vec<Errors> = splits.iter().map(|tested| tested.errors).collect();
+    let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return nothing.to_owned() };
+    let one = match &splits[..] {
+        [one] => Some(One { records: one.records, stop: one.stop, measures: &one.measures }),
+        _ => None,
+    };
+    let folds = (splits.len() > 1).then_some(&splits[..]);
+    to_json(&Json { errors: mean, spread: deviation, one, folds, method, seed: *seed })
 }
 
 impl From<arguments::SplitOptions> for SplitOptions {

@@ -12,7 +12,7 @@ use crate::{
 pub fn run(arguments: Init) -> Result<(), FlowError> {
     let Init { input, output, table, overwrite } = arguments;
     let [output, table] = [output, table].map(|path| OutputFile { path, overwrite });
-    let request = moretta_flow::Init { input, output, table };
+    let request = moretta_flow::Init { input: input.into(), output, table };
     let draft = run_request(&Resources::default(), |session| session.init(&request))?;
     let written = match &request.output.path {
         Some(path) => summary::guesses(&draft.guesses, path),

@@ -12,7 +12,9 @@ use crate::{
 
 pub fn run(arguments: Linkage) -> Result<(), FlowError> {
     let Linkage { releases, policy, original, json, resources } = arguments;
-    let request = LinkReleases { releases, policy, original };
+    let releases = releases.into_iter().map(Into::into).collect();
+    let (source, original) = (policy.clone().into(), original.map(Into::into));
+    let request = LinkReleases { releases, policy: source, original };
     let linkage = run_request(&resources, |session| session.linkage(&request))?;
     if json {
         print_data(&to_json(&linkage))?;
@@ -22,6 +24,6 @@ pub fn run(arguments: Linkage) -> Result<(), FlowError> {
     if linkage.holds {
         return Ok(());
     }
-    let together = format!("the releases together do not satisfy {}", request.policy.display());
+    let together = format!("the releases together do not satisfy {}", policy.display());
     Err(FlowError::unsatisfied(together))
 }

@@ -16,8 +16,7 @@ use crate::{
 
 pub fn methods(json: bool) -> Result<(), FlowError> {
     if json {
-        let entry = |m: &MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.objectives.default_metric(), "parameters": m.parameters});
-        return json_list(METHODS.iter().map(entry).collect());
+        return print_data(&methods_json());
     }
     for (index, method) in METHODS.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
@@ -39,8 +38,7 @@ pub fn methods(json: bool) -> Result<(), FlowError> {
 
 pub fn measures(json: bool) -> Result<(), FlowError> {
     if json {
-        let entry = |m: &MeasureEntry| json!({"name": m.name, "summary": m.summary});
-        return json_list(MEASURES.iter().map(entry).collect());
+        return print_data(&measures_json());
     }
     for measure in MEASURES {
         print(&format!("{:<12} {}\n", measure.name, measure.summary))?;
@@ -50,8 +48,7 @@ pub fn measures(json: bool) -> Result<(), FlowError> {
 
 pub fn models(json: bool) -> Result<(), FlowError> {
     if json {
-        let entry = |m: &ModelEntry| json!({"name": m.name, "summary": m.summary, "example": m.example});
-        return json_list(MODELS.iter().map(entry).collect());
+        return print_data(&models_json());
     }
     let widest = MODELS.iter().map(|model| model.name.len()).max().unwrap_or(0);
     for model in MODELS {
@@ -62,16 +59,8 @@ pub fn models(json: bool) -> Result<(), FlowError> {
 }
 
 pub fn formats(json: bool) -> Result<(), FlowError> {
-    let extensions =
-        |entry: &FormatEntry| -> Vec<String> { entry.extensions.iter().map(|end| format!(".{end}")).collect() };
-    let packings = || PACKINGS.iter().map(|entry| format!(".{}", entry.extension));
     if json {
-        let entry = |entry: &FormatEntry| {
-            let packed: Vec<String> = if entry.packed { packings().collect() } else { Vec::new() };
-            json!({"name": entry.name, "extensions": extensions(entry), "compressed": packed, "read": true, "write": true,
-                   "remark": entry.remark})
-        };
-        return json_list(FORMATS.iter().map(entry).collect());
+        return print_data(&formats_json());
     }
     for entry in &FORMATS {
         let names = extensions(entry).join(", ");
@@ -89,6 +78,36 @@ pub fn formats(json: bool) -> Result<(), FlowError> {
     print("\nAll are read and written. `-` is standard input or output; --format names its format.\n")
 }
 
-fn json_list(entries: Vec<serde_json::Value>) -> Result<(), FlowError> {
-    print_data(&to_json(&entries))
+/// Extensions of a format, with dot.
+fn extensions(entry: &FormatEntry) -> Vec<String> {
+    entry.extensions.iter().map(|end| format!(".{end}")).collect()
+}
+
+/// The methods for programs.
+pub fn methods_json() -> String {
+    let entry = |m: &MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.objectives.default_metric(), "parameters": m.parameters});
+    to_json(&METHODS.iter().map(entry).collect::<Vec<_>>())
+}
+
+/// The measures for programs.
+pub fn measures_json() -> String {
+    let entry = |m: &MeasureEntry| json!({"name": m.name, "summary": m.summary});
+    to_json(&MEASURES.iter().map(entry).collect::<Vec<_>>())
+}
+
+/// The privacy models for programs.
+pub fn models_json() -> String {
+    let entry = |m: &ModelEntry| json!({"name": m.name, "summary": m.summary, "example": m.example});
+    to_json(&MODELS.iter().map(entry).collect::<Vec<_>>())
+}
+
+/// The file formats for programs.
+pub fn formats_json() -> String {
+    let packings = || PACKINGS.iter().map(|entry| format!(".{}", entry.extension));
+    let entry = |entry: &FormatEntry| {
+        let packed: Vec<String> = if entry.packed { packings().collect() } else { Vec::new() };
+        json!({"name": entry.name, "extensions": extensions(entry), "compressed": packed, "read": true, "write": true,
+               "remark": entry.remark})
+    };
+    to_json(&FORMATS.iter().map(entry).collect::<Vec<_>>())
 }

@@ -20,13 +20,20 @@ struct MeasureJson<'a> {
     kept: Option<&'a Kept>,
 }
 
+/// The result for programs.
+pub fn json_of(Measured { measures, kept, .. }: &Measured) -> String {
+    to_json(&MeasureJson { measures, kept: kept.as_ref() })
+}
+
 pub fn run(arguments: Measure) -> Result<(), FlowError> {
     let Measure { original, released, policy, json, resources } = arguments;
+    let (original, released, policy) = (original.into(), released.into(), policy.into());
     let request = moretta_flow::Measure { original, released, policy };
-    let Measured { measures, cells, kept } = run_request(&resources, |session| session.measure(&request))?;
+    let measured = run_request(&resources, |session| session.measure(&request))?;
     if json {
-        return print_data(&to_json(&MeasureJson { measures: &measures, kept: kept.as_ref() }));
+        return print_data(&json_of(&measured));
     }
+    let Measured { measures, cells, kept } = measured;
     print(&summary::measures(&measures, kept.as_ref()))?;
     if !cells {
         summary::note(

@@ -13,7 +13,7 @@ use crate::{
 pub fn run(arguments: Risks) -> Result<(), FlowError> {
     let Risks { input, columns, most, output, overwrite, json, resources } = arguments;
     let output = OutputFile { path: output, overwrite };
-    let request = FindRisks { input, columns, most: most.into(), output };
+    let request = FindRisks { input: input.into(), columns, most: most.into(), output };
     let risks = run_request(&resources, |session| session.risks(&request))?;
     match &request.output.path {
         _ if json => print_data(&to_json(&risks)),

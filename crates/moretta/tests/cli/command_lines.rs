@@ -36,10 +36,11 @@ const ONLY_PARSED: [&str; 3] = [
 ];
 
 /// Commands that build, install, test or benchmark. They are not run; arguments of `moretta` behind ` -- ` are checked.
-const OTHER_PROGRAMS: [&str; 11] = [
+const OTHER_PROGRAMS: [&str; 12] = [
     "cargo install --path crates/moretta",
     "cargo run --release -- demo",
     "./test",
+    "pip install .",
     ".ci/run",
     "benchmarks/run",
     "fuzz/run 60",

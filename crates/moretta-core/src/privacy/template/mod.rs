@@ -88,7 +88,7 @@ impl TemplateFacts {
 
 fn description(template: &Template, value: &str) -> Description {
     let Template { given, column, max_confidence, .. } = template;
-    let value = if value.is_empty() { "\"\"" } else { value };
+    let value = if value.is_empty() { "\"\"".to_owned() } else { shown(value) };
     let limit = format!("{} -> {column} = {value}, at most {max_confidence}", given.join(", "));
     Description::new(ENTRY.key, "confidence", limit)
 }

@@ -18,9 +18,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::{
     anneal::{Annealer, COVERS, EXCHANGES, GoOn, MIXED, Schedule},
+    grow::grow,
     index::SortedItems,
     neighbors::Neighbors,
     space::{BoxLoss, Groups, Space},
+    starts,
     state::State,
 };
 use crate::{
@@ -191,6 +193,8 @@ impl Improver<'_> {
         let is_tiny = space.items.len() < MIN_CHAIN_ITEMS;
         let chains = if is_tiny { 1 } else { MAX_REGIONS / self.number_of_regions(&space) };
         let start_loss = self.loss(&space, &start);
+        let grown = self.grown(&space, &neighbors, seed).filter(|(_, loss)| *loss < start_loss);
+        let (start, start_loss) = grown.clone().unwrap_or((start, start_loss));
         let context = (&space, &neighbors, &index);
         let chain = |number: u64| {
             let best = |loss: f64| {
@@ -202,7 +206,7 @@ impl Improver<'_> {
             self.chain(context, (start.clone(), start_loss), &schedule, hash_seed(seed, number << 32), (&go_on, &best))
         };
         let results: Vec<Option<(Groups, f64)>> = (0..chains as u64).into_par_iter().map(chain).collect();
-        let best = results.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1));
+        let best = results.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1)).or(grown);
         match best {
             None => clusters,
             Some((groups, loss)) => {
@@ -212,6 +216,16 @@ impl Improver<'_> {
                 groups.iter().map(|items| self.cluster(&space, items)).collect()
             }
         }
+    }
+
+    /// Groups of a block that is too large for k-member, and their loss.
+    fn grown(&self, space: &Space<'_>, neighbors: &Neighbors, seed: u64) -> Option<(Groups, f64)> {
+        if starts::is_clustered(self.task.profile) {
+            return None;
+        }
+        let groups = grow(space, neighbors, self.requirements, &mut SearchRng::new(seed, 1))?;
+        let loss = self.loss(space, &groups);
+        Some((groups, loss))
     }
 
     /// Anneals groups with one random seed. Returns the best groups after any round and their loss, if that is below the

@@ -27,6 +27,7 @@
 
 mod anneal;
 mod cover;
+mod grow;
 mod improve;
 mod index;
 mod neighbors;
@@ -135,6 +136,8 @@ const STEP_COLUMNS: f64 = 8.0;
 const MAX_K: f64 = 100.0;
 /// Limit of the same per record and column, for small tables.
 const MAX_WORK_PER_CELL: f64 = 16_000.0;
+/// Limit of the same, for tables that are too large for k-member: some seconds on two cores.
+const MAX_WORK: f64 = 4e9;
 /// First temperature as a share of the mean loss of a record, at a work of 1,000 per record and column; its limits; and
 /// the last temperature. Measured on Adult and free1.
 const START: f64 = 0.15;
@@ -157,7 +160,8 @@ impl Best {
         let has_tree = task.profile.columns().iter().any(|column| column.domain.tree().is_some());
         let k_of_work = if has_tree { 50.0 } else { 25.0 };
         let boxes = WORK * (records * width).sqrt() / width * (1.0 + k.min(MAX_K) / k_of_work);
-        let work = (boxes * columns).min(MAX_WORK_PER_CELL * records * columns) * self.0.effort.factor();
+        let limit = if starts::is_clustered(task.profile) { f64::INFINITY } else { MAX_WORK };
+        let work = (boxes * columns).min(MAX_WORK_PER_CELL * records * columns).min(limit) * self.0.effort.factor();
         // More work per record allows to cool from a higher temperature.
         let start = START * (work / (1000.0 * records * columns).max(1.0)).sqrt();
         Plan { work: work as u64, start: start.clamp(MIN_START, MAX_START), end: END }

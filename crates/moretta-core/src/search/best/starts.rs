@@ -6,6 +6,7 @@
 
 use crate::{
     objective::LossMetric,
+    profile::Profile,
     search::{
         Method, Task,
         k_member::{KMember, KMemberParams},
@@ -30,6 +31,9 @@ const MAX_SWEPT_THINNED: u128 = 1_500_000_000;
 const BLOCK_TUPLES: u64 = 100_000;
 /// Maximum tuples for top-down: more take it longer than all others together.
 const MAX_SPLIT: u64 = 200_000;
+/// Maximum product of tuples and columns for k-member. Of larger tables the improvement grows groups of its own
+/// (`grow.rs`), in a fraction of the time.
+const MAX_CLUSTERED: u64 = 2_500_000;
 /// Maximum product of tuples, tuples and columns for bottom-up.
 const MAX_COMPARED: u64 = 400_000_000;
 
@@ -47,7 +51,9 @@ pub(super) fn methods(task: &Task<'_>, loss: LossMetric) -> Vec<StartMethod> {
         let params = LocalTopDownParams { loss, polish, ..Default::default() };
         methods.push(start("local-top-down", LocalTopDown(params)));
     }
-    methods.push(start("k-member", KMember(KMemberParams { loss, ..Default::default() })));
+    if is_clustered(profile) {
+        methods.push(start("k-member", KMember(KMemberParams { loss, ..Default::default() })));
+    }
     if tuples * tuples * columns <= MAX_COMPARED {
         methods.push(start("local-bottom-up", LocalBottomUp(LocalBottomUpParams { loss, polish })));
     }
@@ -58,6 +64,11 @@ pub(super) fn methods(task: &Task<'_>, loss: LossMetric) -> Vec<StartMethod> {
         methods.push(start("sweep", Sweep(params)));
     }
     methods
+}
+
+/// Whether k-member runs on a table of this size.
+pub(super) fn is_clustered(profile: &Profile) -> bool {
+    profile.tuples() as u64 * profile.columns().len() as u64 <= MAX_CLUSTERED
 }
 
 /// All methods that may run, for an estimate of their memory.

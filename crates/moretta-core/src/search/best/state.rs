@@ -193,6 +193,27 @@ impl<'a> State<'a> {
         self.total += f64::from(self.group_loss(group));
     }
 
+    /// Adds an item that is in no group to one.
+    pub(super) fn insert(&mut self, item: u32, to: u32) {
+        self.total -= f64::from(self.group_loss(to));
+        self.append(item, to);
+        self.total += f64::from(self.group_loss(to));
+    }
+
+    /// Adds an item to a group and computes its ends and its loss. The total must not contain its loss.
+    fn append(&mut self, item: u32, to: u32) {
+        self.index_of[item as usize] = self.members[to as usize].len() as u32;
+        self.members[to as usize].push(item);
+        self.coordinates[to as usize].extend_from_slice(self.space.at(item));
+        self.group_of[item as usize] = to;
+        self.records[to as usize] += self.space.records(item);
+        let width = self.width;
+        let ends = &mut self.ends[to as usize * 4 * width..(to as usize + 1) * 4 * width];
+        insert(ends, self.space.at(item));
+        self.losses[to as usize] = self.space.losses.of(&ends[..width], &ends[3 * width..]);
+        self.work += width as u64;
+    }
+
     /// Whether the ends of a group stay what they are when an item leaves it: in every column it lies between them, or
     /// all members are equal.
     fn is_inner(&self, group: u32, item: u32) -> bool {
@@ -215,25 +236,15 @@ impl<'a> State<'a> {
         if let Some(&moved) = self.members[from as usize].get(index) {
             self.index_of[moved as usize] = index as u32;
         }
-        self.index_of[item as usize] = self.members[to as usize].len() as u32;
-        self.members[to as usize].push(item);
-        self.coordinates[to as usize].extend_from_slice(self.space.at(item));
-        self.group_of[item as usize] = to;
-        let records = self.space.records(item);
-        self.records[from as usize] -= records;
-        self.records[to as usize] += records;
-        let width = self.width;
+        self.records[from as usize] -= self.space.records(item);
         // With one member left, there are no second ends.
         if self.members[from as usize].len() > 1 && self.is_inner(from, item) {
-            self.work += width as u64;
+            self.work += self.width as u64;
             self.total += f64::from(self.group_loss(from));
         } else {
             self.measure(from);
         }
-        let ends = &mut self.ends[to as usize * 4 * width..(to as usize + 1) * 4 * width];
-        insert(ends, self.space.at(item));
-        self.losses[to as usize] = self.space.losses.of(&ends[..width], &ends[3 * width..]);
-        self.work += width as u64;
+        self.append(item, to);
         self.total += f64::from(self.group_loss(to));
     }
 

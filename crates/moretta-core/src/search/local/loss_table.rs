@@ -11,12 +11,21 @@
 //! ```
 //!
 //! Costs and bounds sum the columns in the same order, and rounding is monotone: a bound holds exactly, up to the last
-//! digit. Columns with few values have a table of the losses of all ranges, so that a loss is one lookup.
+//! digit. Columns with few values have a table of the losses of all ranges, so that a loss is one lookup; with a tree over
+//! more values, it is two.
 
 use crate::{hierarchy::Domain, objective::LossMetric, profile::Profile};
 
 /// Maximum values of a column that has a table of all ranges (2 MiB per column); more are computed each time.
 const MAX_TABLED_VALUES: usize = 512;
+
+/// Maximum values of a column with a tree whose losses are prepared (20 MB).
+const MAX_TREE_VALUES: usize = 1 << 17;
+
+/// Whether a column has too many values for a table, but a tree.
+fn has_tree_losses(domain: &Domain) -> bool {
+    domain.tree().is_some() && (MAX_TABLED_VALUES + 1..=MAX_TREE_VALUES).contains(&domain.len())
+}
 
 /// Weighted losses of the ranges of one column.
 struct ColumnLosses<'a> {
@@ -25,10 +34,51 @@ struct ColumnLosses<'a> {
     loss: LossMetric,
     /// By first and last code; empty if the column has too many values.
     pairs: Vec<f64>,
+    /// Of a column with a tree and too many values for `pairs`.
+    tree_losses: Option<TreeLosses>,
+}
+
+/// Losses of the ranges of a column with a tree.
+///
+/// The lowest node that covers a range is that of one of the pairs of neighboring codes in the range, and no other pair
+/// has a higher one. So the loss of a range is the greatest of its pairs, which two look-ups find: level `l` has the
+/// greatest of the `2^l` pairs from each code on.
+struct TreeLosses {
+    /// Losses of single codes.
+    single: Vec<f64>,
+    levels: Vec<Vec<f64>>,
+}
+
+impl TreeLosses {
+    fn new(codes: u32, loss: impl Fn(u32, u32) -> f64) -> Self {
+        let single = (0..codes).map(|code| loss(code, code)).collect();
+        let mut levels = vec![(1..codes).map(|code| loss(code - 1, code)).collect::<Vec<f64>>()];
+        let mut span = 1;
+        while let Some(last) = levels.last().filter(|last| last.len() > span) {
+            levels.push(last.iter().zip(&last[span..]).map(|(a, b)| a.max(*b)).collect());
+            span *= 2;
+        }
+        Self { single, levels }
+    }
+
+    #[inline]
+    fn loss(&self, first: u32, last: u32) -> f64 {
+        let Some(level) = (last - first).checked_ilog2() else { return self.single[first as usize] };
+        let losses = &self.levels[level as usize];
+        losses[first as usize].max(losses[last as usize - (1 << level)])
+    }
+
+    /// Bytes of the heap.
+    fn bytes(codes: usize) -> u64 {
+        8 * codes as u64 * (u64::from(codes.ilog2()) + 2)
+    }
 }
 
 impl ColumnLosses<'_> {
     fn loss(&self, first: u32, last: u32) -> f64 {
+        if let Some(losses) = &self.tree_losses {
+            return losses.loss(first, last);
+        }
         if self.pairs.is_empty() {
             return self.weight * self.loss.of(self.domain, self.domain.cover(first, last));
         }
@@ -46,24 +96,30 @@ impl<'a> LossTable<'a> {
         let column = |column: &'a crate::profile::Column| {
             let (domain, weight) = (&column.domain, column.weight);
             let len = domain.len() as u32;
+            let of_range = |first, last| weight * loss.of(domain, domain.cover(first, last));
             let mut pairs = Vec::new();
             if domain.len() <= MAX_TABLED_VALUES {
                 pairs.resize(domain.len() * domain.len(), 0.0);
                 for first in 0..len {
                     for last in first..len {
-                        pairs[(first * len + last) as usize] = weight * loss.of(domain, domain.cover(first, last));
+                        pairs[(first * len + last) as usize] = of_range(first, last);
                     }
                 }
             }
-            ColumnLosses { domain, weight, loss, pairs }
+            let tree_losses = has_tree_losses(domain).then(|| TreeLosses::new(len, of_range));
+            ColumnLosses { domain, weight, loss, pairs, tree_losses }
         };
         Self { columns: profile.columns().iter().map(column).collect() }
     }
 
     /// Bytes of the heap that a table for the profile takes.
     pub(in crate::search) fn bytes(profile: &Profile) -> u64 {
-        let tabled = profile.columns().iter().map(|column| column.domain.len()).filter(|&len| len <= MAX_TABLED_VALUES);
-        tabled.map(|len| (8 * len * len) as u64).sum()
+        let of_column = |column: &crate::profile::Column| match column.domain.len() {
+            len if len <= MAX_TABLED_VALUES => (8 * len * len) as u64,
+            len if has_tree_losses(&column.domain) => TreeLosses::bytes(len),
+            _ => 0,
+        };
+        profile.columns().iter().map(of_column).sum()
     }
 
     pub(in crate::search) fn columns(&self) -> usize {
@@ -211,5 +267,32 @@ impl<'a> GrowingBox<'a> {
             self.code_cost(column, low).max(self.code_cost(column, high))
         };
         bounds.iter().enumerate().map(farther).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestTable;
+
+    /// A tree over 600 codes of three digits, some of them missing, with prefixes of two and one digits.
+    #[test]
+    fn losses_of_a_large_tree_are_those_of_its_nodes() {
+        let codes: Vec<String> = (100..1000).filter(|code| code % 3 != 1).map(|code| code.to_string()).collect();
+        let rows: Vec<(&str, u64)> = codes.iter().map(|code| (code.as_str(), 1)).collect();
+        let policy = "privacy.k = 2\n[columns.c]\nrole = \"quasi-identifier\"\ntype = \"category\"\n\
+                      hierarchy = { prefix = [2, 1] }\nweight = 3.0";
+        let table = TestTable::new(policy, &[], &rows);
+        for metric in [LossMetric::Ncp, LossMetric::Lm] {
+            let losses = LossTable::new(&table.profile, metric);
+            let domain = &table.profile.columns()[0].domain;
+            assert!(losses.columns[0].tree_losses.is_some());
+            for first in 0..domain.len() as u32 {
+                for last in first..domain.len() as u32 {
+                    let expected = 3.0 * metric.of(domain, domain.cover(first, last));
+                    assert_eq!(losses.column(0, first, last), expected, "{first}..={last}");
+                }
+            }
+        }
     }
 }

@@ -24,7 +24,7 @@ pub(super) use self::{
     leftovers::assign_leftovers,
     loss_table::{GrowingBox, LossTable},
     merger::GroupMerger,
-    polish::polish,
+    polish::{PolishLimits, polish},
     remaining::RemainingRecords,
     suppression::{MAX_RUNS, suppression_bytes, with_suppression},
 };

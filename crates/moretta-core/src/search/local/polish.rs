@@ -15,6 +15,8 @@
 //! a batch of groups; a group that changed since then is searched again before anything moves. Cost: per round, one
 //! tree search per part of each group that changed in the round before; at most four rounds.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use rayon::prelude::*;
 
 use super::{
@@ -73,6 +75,23 @@ pub(super) struct TuplePart {
     pub records: u64,
 }
 
+/// Limits of polishing.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::search) struct PolishLimits {
+    /// Maximum records to which a group may grow.
+    pub max_records: u64,
+    /// Number of times that the loss of a group with more records may be computed; a round that has begun its last
+    /// batch of groups finishes it.
+    pub max_costs: u64,
+}
+
+impl Default for PolishLimits {
+    /// No limits.
+    fn default() -> Self {
+        Self { max_records: u64::MAX, max_costs: u64::MAX }
+    }
+}
+
 struct Polisher<'a> {
     loss_table: &'a LossTable<'a>,
     /// `None` after it was dissolved.
@@ -85,16 +104,16 @@ struct Polisher<'a> {
     /// Clock at the start of the last round.
     last_round: u64,
     requirements: GroupRequirements<'a>,
-    max_records: u64,
+    limits: PolishLimits,
     done: Polished,
 }
 
-/// Polishes groups that satisfy the models; no group grows beyond `max_records` records.
+/// Polishes groups that satisfy the models.
 pub(in crate::search) fn polish(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
     clusters: &mut Vec<Cluster>,
-    max_records: u64,
+    limits: PolishLimits,
     observer: &dyn Observer,
 ) -> Polished {
     if clusters.len() < 2 {
@@ -109,7 +128,7 @@ pub(in crate::search) fn polish(
         last_round: 0,
         groups: clusters.drain(..).map(|cluster| Some(parts(task, cluster))).collect(),
         requirements: GroupRequirements::of(task),
-        max_records,
+        limits,
         done: Polished::default(),
     };
     for _ in 0..MAX_ROUNDS {
@@ -170,7 +189,7 @@ impl Polisher<'_> {
         let before = self.done;
         for batch in order.chunks(BATCH) {
             self.done.stop = observer.stop();
-            if self.done.stop.is_some() {
+            if self.done.stop.is_some() || self.boxes.costs.load(Relaxed) > self.limits.max_costs {
                 return false;
             }
             let searched_at = self.clock;
@@ -251,7 +270,7 @@ impl Polisher<'_> {
     /// Moves a part to another group, if both satisfy the models then.
     fn give(&mut self, group: u32, at: usize, other: u32) -> bool {
         let part = &self.parts(group)[at];
-        let fits = self.boxes.group_box(other).records + part.records <= self.max_records;
+        let fits = self.boxes.group_box(other).records + part.records <= self.limits.max_records;
         if self.boxes.group_box(group).records < self.requirements.min_records + part.records || !fits {
             return false;
         }
@@ -313,7 +332,7 @@ impl Polisher<'_> {
             after += self.boxes.growth_of(GroupBox { ranges: &ranges, records }, other);
             wholes.push((other, joined(self.parts(other), parts)));
         }
-        let fits = |parts: &[TuplePart]| parts.iter().map(|part| part.records).sum::<u64>() <= self.max_records;
+        let fits = |parts: &[TuplePart]| parts.iter().map(|part| part.records).sum::<u64>() <= self.limits.max_records;
         if after >= loss - MIN_GAIN || !wholes.iter().all(|(_, whole)| fits(whole) && self.is_satisfied_by(whole)) {
             return;
         }

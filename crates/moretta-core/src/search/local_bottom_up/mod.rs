@@ -33,7 +33,7 @@ use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
     check_possible,
     cluster::{Cluster, Clustering},
-    local::{GroupMerger, GroupRequirements, LossTable, polish, suppression_bytes, with_suppression},
+    local::{GroupMerger, GroupRequirements, LossTable, PolishLimits, polish, suppression_bytes, with_suppression},
     precision,
     size::TaskSize,
 };
@@ -121,7 +121,8 @@ impl LocalBottomUp {
             // With k alone groups stay below 2k.
             let GroupRequirements { min_records, min_records_suffice, .. } = GroupRequirements::of(task);
             let max_records = if min_records_suffice { 2 * min_records - 1 } else { u64::MAX };
-            let polished = polish(task, &loss_table, &mut clusters, max_records, observer);
+            let limits = PolishLimits { max_records, ..PolishLimits::default() };
+            let polished = polish(task, &loss_table, &mut clusters, limits, observer);
             stop = stop.or(polished.stop);
             work.extend(polished.work());
         }

@@ -35,7 +35,7 @@ use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
     check_possible,
     cluster::{Cluster, Clustering},
-    local::{GroupMerger, GroupRequirements, LossTable, polish, suppression_bytes, with_suppression},
+    local::{GroupMerger, GroupRequirements, LossTable, PolishLimits, polish, suppression_bytes, with_suppression},
     precision,
     size::TaskSize,
 };
@@ -136,7 +136,7 @@ impl LocalTopDown {
                 let mut work = [merger.joined, merger.taken, merger.costs(), 0, 0, 0];
                 let mut clusters: Vec<Cluster> = merger.into_groups().into_iter().map(|(group, _)| group).collect();
                 if params.polish {
-                    let polished = polish(task, &loss_table, &mut clusters, u64::MAX, observer);
+                    let polished = polish(task, &loss_table, &mut clusters, PolishLimits::default(), observer);
                     work[3..].iter_mut().zip(polished.work()).for_each(|(work, (_, steps))| *work = steps);
                     polished.stop.map(|reason| stop.get_or_init(|| reason));
                 }

@@ -16,8 +16,10 @@ use crate::{ids::TupleId, profile::Profile};
 /// Maximum codes of a composite of several columns: bounds the size of its lookup tables. Affects speed only.
 const MAX_CODES: usize = 4096;
 
-/// Maximum of codes times levels of a composite of several columns (16 MiB of hashes and losses).
+/// Maximum of codes times levels of a composite of several columns (16 MiB of hashes and losses). With more than
+/// [`MAX_COLUMNS`] columns it is less, because each pass builds the levels of all composites.
 const MAX_ENTRIES: usize = 1 << 20;
+const MAX_COLUMNS: usize = 8;
 
 /// Bytes per code of a level: hash and loss.
 const ENTRY_BYTES: u64 = 16;
@@ -30,11 +32,12 @@ fn combined(columns: impl Iterator<Item = (usize, usize)>) -> (usize, usize) {
 /// Combines columns, given as numbers of values and levels, and returns the indices of each composite's
 /// columns.
 fn combine(columns: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    let max_entries = MAX_ENTRIES * MAX_COLUMNS / columns.len().max(MAX_COLUMNS);
     let mut composites: Vec<Vec<usize>> = Vec::new();
     for column in 0..columns.len() {
         let fits = |composite: &&mut Vec<usize>| {
             let (codes, levels) = combined(composite.iter().chain([&column]).map(|&member| columns[member]));
-            codes <= MAX_CODES && codes.saturating_mul(levels) <= MAX_ENTRIES
+            codes <= MAX_CODES && codes.saturating_mul(levels) <= max_entries
         };
         match composites.iter_mut().find(fits) {
             Some(composite) => composite.push(column),

@@ -1,4 +1,4 @@
-//! Data shared by all passes of a search: the columns with their levels, and the numbering of level vectors.
+//! Data shared by all passes of a search: the columns with their levels, and the order of level vectors.
 //!
 //! Columns are sorted by decreasing entropy, so that generalizing the first ones merges most tuples. The first few are
 //! the *prefix columns*, with one table of tuples for each combination of their levels (`prefix_tables.rs`); the others
@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! level vector   2        0         | 1       0        1        one level per column, 0 is the finest
-//!                age      town      | sex     status   race     number = digits in mixed radix, last column fastest
+//!                age      town      | sex     status   race     all: counted in mixed radix, last column fastest
 //!                prefix columns     | composite column(s)
 //! ```
 
@@ -29,9 +29,9 @@ pub(super) fn pass_bytes(tuples: u64, columns: u64, vectors: u64, threads: u64) 
     let entries = tuples * if columns == 1 { 2 } else { tables };
     // By entry of a table: hash, loss, records and composite codes; by tuple: its entry.
     let tables = entries * (24 + 4 * columns.min(3)) + tables * tuples * 4;
-    // By entry: hash, counting filter, candidate and number.
+    // By entry: hash, counting filter, candidate and number. The nearest tuples of a seed take less.
     let groupers = threads.max(1) * tuples * 64;
-    tables + groupers + 24 * tuples
+    tables + groupers + 24 * tuples + 8 * columns * vectors
 }
 
 pub(super) struct SweepContext<'a> {
@@ -39,9 +39,15 @@ pub(super) struct SweepContext<'a> {
     pub loss_table: LossTable<'a>,
     /// By decreasing entropy.
     pub columns: Vec<SweepColumn>,
+    /// By column of the profile: its index in `columns`.
+    positions: Vec<usize>,
     /// Number of prefix columns.
     pub prefix_len: usize,
     pub composites: CompositeColumns,
+    /// Maximum number of level vectors of a pass.
+    pub max_vectors: usize,
+    /// Whether there are more level vectors: then they are grown from the records (`grown_vectors.rs`).
+    pub is_grown: bool,
 }
 
 pub(super) struct SweepColumn {
@@ -53,13 +59,34 @@ pub(super) struct SweepColumn {
     pub index: usize,
 }
 
-/// One level per column, as a number: a digit per column in mixed radix, the last column counting fastest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct LevelVector(pub u32);
+/// Level vectors by increasing mean loss: one level per column of the context, row-major.
+pub(super) struct LevelVectors {
+    columns: usize,
+    levels: Vec<usize>,
+}
+
+impl LevelVectors {
+    pub(super) fn len(&self) -> usize {
+        self.levels.len() / self.columns
+    }
+
+    pub(super) fn get(&self, index: usize) -> &[usize] {
+        &self.levels[index * self.columns..(index + 1) * self.columns]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        self.levels.chunks_exact(self.columns)
+    }
+}
 
 impl<'a> SweepContext<'a> {
     /// `levels` has the levels of each column, in the order of the profile.
-    pub(super) fn new(task: &'a Task<'a>, loss_table: LossTable<'a>, levels: Vec<Vec<Level>>) -> Self {
+    pub(super) fn new(
+        task: &'a Task<'a>,
+        loss_table: LossTable<'a>,
+        levels: Vec<Vec<Level>>,
+        max_vectors: usize,
+    ) -> Self {
         let profile = task.profile;
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
         let column = |(index, levels)| {
@@ -77,11 +104,15 @@ impl<'a> SweepContext<'a> {
         };
         let prefix_len = columns.iter().take_while(is_prefix).count();
         let composites = CompositeColumns::new(profile, &columns, prefix_len);
-        Self { task, loss_table, columns, prefix_len, composites }
+        let mut positions = vec![0; columns.len()];
+        columns.iter().enumerate().for_each(|(position, column)| positions[column.index] = position);
+        let num_vectors = columns.iter().map(|column| column.levels.len() as u128).fold(1, u128::saturating_mul);
+        let is_grown = num_vectors > max_vectors as u128;
+        Self { task, loss_table, columns, positions, prefix_len, composites, max_vectors, is_grown }
     }
 
-    pub(super) fn num_vectors(&self) -> usize {
-        self.columns.iter().map(|column| column.levels.len()).product()
+    pub(super) fn column_of_profile(&self, index: usize) -> &SweepColumn {
+        &self.columns[self.positions[index]]
     }
 
     /// Number of level combinations of the prefix columns.
@@ -89,14 +120,10 @@ impl<'a> SweepContext<'a> {
         self.columns[..self.prefix_len].iter().map(|column| column.levels.len()).product()
     }
 
-    /// Number of the level combination that the vector has in the prefix columns.
-    pub(super) fn prefix_of(&self, vector: LevelVector) -> usize {
-        vector.0 as usize / (self.num_vectors() / self.num_prefixes())
-    }
-
-    /// Level of each column.
-    pub(super) fn levels_of(&self, vector: LevelVector) -> Vec<usize> {
-        levels_of(&self.columns, vector.0 as usize)
+    /// Number of the level combination that a vector has in the prefix columns.
+    pub(super) fn prefix_of(&self, vector: &[usize]) -> usize {
+        let prefix = self.columns[..self.prefix_len].iter().zip(vector);
+        prefix.fold(0, |number, (column, level)| number * column.levels.len() + level)
     }
 
     /// Level of each prefix column.
@@ -105,15 +132,36 @@ impl<'a> SweepContext<'a> {
     }
 
     /// Returns all level vectors by increasing mean loss. `factors` scales the loss of each column of the profile.
-    pub(super) fn vectors_by_mean_loss(&self, factors: &[f64]) -> Vec<LevelVector> {
+    pub(super) fn all_by_mean_loss(&self, factors: &[f64]) -> LevelVectors {
         let mut means = vec![0.0];
         for column in &self.columns {
             let column_means: Vec<f64> = column.levels.iter().map(|level| factors[column.index] * level.mean).collect();
             means = means.iter().flat_map(|sum| column_means.iter().map(move |mean| sum + mean)).collect();
         }
-        let mut order: Vec<LevelVector> = (0..means.len() as u32).map(LevelVector).collect();
-        order.sort_by(|a, b| means[a.0 as usize].total_cmp(&means[b.0 as usize]).then(a.cmp(b)));
-        order
+        let mut order: Vec<usize> = (0..means.len()).collect();
+        order.sort_by(|&a, &b| means[a].total_cmp(&means[b]).then(a.cmp(&b)));
+        let levels = order.into_iter().flat_map(|number| levels_of(&self.columns, number)).collect();
+        LevelVectors { columns: self.columns.len().max(1), levels }
+    }
+
+    /// Returns the different ones of some level vectors by increasing mean loss.
+    pub(super) fn sorted_by_mean_loss(
+        &self,
+        vectors: impl Iterator<Item = Vec<usize>>,
+        factors: &[f64],
+    ) -> LevelVectors {
+        let mean = |levels: &Vec<usize>| -> f64 {
+            self.columns
+                .iter()
+                .zip(levels)
+                .map(|(column, &level)| factors[column.index] * column.levels[level].mean)
+                .sum()
+        };
+        let mut order: Vec<(f64, Vec<usize>)> = vectors.map(|levels| (mean(&levels), levels)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        order.dedup_by(|a, b| a.1 == b.1);
+        let levels = order.into_iter().flat_map(|(_, levels)| levels).collect();
+        LevelVectors { columns: self.columns.len().max(1), levels }
     }
 }
 

@@ -23,16 +23,18 @@ pub(super) struct Level {
     pub hashes: Vec<u64>,
 }
 
-/// Returns the levels of each column, finest first. Levels are dropped until there are at most `max_vectors` level
-/// vectors.
+/// Maximum levels of a column if there are more level vectors than may be tried. More cost memory: columns with many
+/// values have trees of many levels. Not tuned.
+const MAX_LEVELS: usize = 12;
+
+/// Returns the levels of each column, finest first: all of them if there are at most `max_vectors` level vectors.
 pub(super) fn levels_of_columns(profile: &Profile, loss: LossMetric, max_vectors: usize) -> Vec<Vec<Level>> {
     let taxonomies = Taxonomy::of_columns(profile);
     let means: Vec<Vec<f64>> = (0..taxonomies.len()).map(|at| means(profile, &taxonomies[at], loss, at)).collect();
     let mut depths: Vec<Vec<usize>> = means.iter().map(|means| (0..means.len()).rev().collect()).collect();
-    while num_vectors(&depths) > max_vectors as u128
-        && (drop_closest_level(&mut depths, &means)
-            || drop_values(&mut depths, |column| profile.columns()[column].domain.len()))
-    {}
+    if num_vectors(depths.iter().map(Vec::len)) > max_vectors as u128 {
+        depths.iter_mut().zip(&means).for_each(|(depths, means)| drop_closest_levels(depths, means));
+    }
     let column = |(at, taxonomy): (usize, &Taxonomy<'_>)| {
         let weight = profile.columns()[at].weight;
         let level = |&depth: &usize| {
@@ -58,7 +60,7 @@ pub(super) struct LevelsSize {
     pub columns: u64,
     /// Bytes of the levels of composite columns, which each pass builds.
     pub composites: u64,
-    /// Number of level vectors.
+    /// Number of level vectors of a pass.
     pub vectors: u64,
 }
 
@@ -66,15 +68,13 @@ pub(super) struct LevelsSize {
 pub(super) fn size(profile: &Profile, max_vectors: usize) -> LevelsSize {
     let domains = || profile.columns().iter().map(|column| &column.domain);
     let mut levels: Vec<usize> = domains().map(num_levels).collect();
-    let vectors = |levels: &[usize]| levels.iter().map(|&count| count as u128).fold(1, u128::saturating_mul);
-    while vectors(&levels) > max_vectors as u128
-        && let Some(most) = levels.iter_mut().max().filter(|most| **most > 1)
-    {
-        *most -= 1;
+    if num_vectors(levels.iter().copied()) > max_vectors as u128 {
+        levels.iter_mut().for_each(|levels| *levels = (*levels).min(MAX_LEVELS));
     }
     let column = |(levels, domain): (&usize, &Domain)| *levels as u64 * LEVEL_BYTES * domain.len() as u64;
     let composites = composite::level_bytes(domains().map(Domain::len).zip(levels.iter().copied()).collect());
-    LevelsSize { columns: levels.iter().zip(domains()).map(column).sum(), composites, vectors: vectors(&levels) as u64 }
+    let vectors = num_vectors(levels.iter().copied()).min(max_vectors as u128) as u64;
+    LevelsSize { columns: levels.iter().zip(domains()).map(column).sum(), composites, vectors }
 }
 
 /// Estimated number of levels of a column.
@@ -86,39 +86,26 @@ fn num_levels(domain: &Domain) -> usize {
     }
 }
 
-/// Estimated number of level vectors, before any level is dropped.
+/// Estimated number of level vectors.
 pub(super) fn all_vectors(profile: &Profile) -> u128 {
-    let levels = profile.columns().iter().map(|column| num_levels(&column.domain) as u128);
-    levels.fold(1, u128::saturating_mul)
+    num_vectors(profile.columns().iter().map(|column| num_levels(&column.domain)))
 }
 
 /// Bytes per value of a level.
 const LEVEL_BYTES: u64 = 16;
 
-fn num_vectors(depths: &[Vec<usize>]) -> u128 {
-    depths.iter().map(|depths| depths.len() as u128).fold(1, u128::saturating_mul)
+fn num_vectors(levels: impl Iterator<Item = usize>) -> u128 {
+    levels.map(|count| count as u128).fold(1, u128::saturating_mul)
 }
 
-/// Drops one level of the column with the most levels: the one whose neighbors have the closest mean losses. The finest
-/// level and the root are kept. Returns whether a level was dropped.
-fn drop_closest_level(depths: &mut [Vec<usize>], means: &[Vec<f64>]) -> bool {
-    let Some(column) = (0..depths.len()).max_by_key(|&column| (depths[column].len(), usize::MAX - column)) else {
-        return false;
-    };
-    let (kept, means) = (&mut depths[column], &means[column]);
-    let gap = |at: usize| means[kept[at + 1]] - means[kept[at - 1]];
-    let Some(at) = (1..kept.len().saturating_sub(1)).min_by(|&a, &b| gap(a).total_cmp(&gap(b))) else { return false };
-    kept.remove(at);
-    true
-}
-
-/// Called when every column has only its finest level and the root. Drops the finest level of the column with the most
-/// values: groups then ignore this column. Returns whether a level was dropped.
-fn drop_values(depths: &mut [Vec<usize>], values: impl Fn(usize) -> usize) -> bool {
-    let several = (0..depths.len()).filter(|&column| depths[column].len() > 1);
-    let Some(column) = several.max_by_key(|&column| (values(column), usize::MAX - column)) else { return false };
-    depths[column].remove(0);
-    true
+/// Drops levels of a column until at most [`MAX_LEVELS`] are left, each time the one whose neighbors have the closest
+/// mean losses. The finest level and the root are kept.
+fn drop_closest_levels(kept: &mut Vec<usize>, means: &[f64]) {
+    while kept.len() > MAX_LEVELS {
+        let gap = |at: usize| means[kept[at + 1]] - means[kept[at - 1]];
+        let Some(at) = (1..kept.len() - 1).min_by(|&a, &b| gap(a).total_cmp(&gap(b))) else { return };
+        kept.remove(at);
+    }
 }
 
 /// Returns the mean weighted loss of each depth, root first. Linear in the size of the tree.

@@ -31,7 +31,7 @@ use std::{
 use rayon::prelude::*;
 
 use super::{
-    context::{LevelVector, SweepContext},
+    context::{LevelVectors, SweepContext},
     grouping::{CandidateGroup, EntryGrouper, GroupingRequest, Priority},
     levels::Level,
     prefix_tables::PrefixTable,
@@ -56,6 +56,26 @@ pub(super) struct SweepResult {
     pub regrouped: u64,
     /// Number of prefix table entries scanned by those groupings.
     pub looked_at: u64,
+    /// Number of level vectors of all rounds.
+    pub vectors: u64,
+    /// Number of codes that were read to grow level vectors.
+    pub seed_work: u64,
+}
+
+impl SweepResult {
+    /// No groups yet.
+    pub(super) fn new(left: Vec<TupleId>) -> Self {
+        Self { groups: Vec::new(), left, stop: Stop::Finished, regrouped: 0, looked_at: 0, vectors: 0, seed_work: 0 }
+    }
+
+    /// Adds the groups and the work of another result.
+    pub(super) fn add(&mut self, other: Self) {
+        self.groups.extend(other.groups);
+        self.regrouped += other.regrouped;
+        self.looked_at += other.looked_at;
+        self.vectors += other.vectors;
+        self.seed_work += other.seed_work;
+    }
 }
 
 impl SweepContext<'_> {
@@ -76,27 +96,21 @@ impl SweepContext<'_> {
         let mut left: Vec<TupleId> = of_blocks.iter().flat_map(|result| &result.left).copied().collect();
         left.sort_unstable();
         let mut all = self.sweep(&left, &factors, &CancelOnly(observer));
-        for result in of_blocks {
-            all.groups.extend(result.groups);
-            all.regrouped += result.regrouped;
-            all.looked_at += result.looked_at;
-        }
+        of_blocks.into_iter().for_each(|result| all.add(result));
         all
     }
 
     /// Sweeps some tuples. `factors` scales the loss of each column of the profile in the order of boxes.
     pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> SweepResult {
-        let mut pass = Pass::new(self, tuples, factors);
-        let mut stop = observer.stop();
-        while stop.is_none() && !pass.queue.is_empty() {
-            let ready = pass.group_batch();
-            pass.take_groups(ready);
-            observer.progress((tuples.len() - pass.remaining.len()) as u64, tuples.len() as u64);
-            stop = observer.stop();
+        if self.is_grown {
+            return self.sweep_grown(tuples, factors, observer);
         }
-        let left = pass.remaining.iter().map(|&rank| tuples[rank as usize]).collect();
-        let Pass { groups, regrouped, looked_at, .. } = pass;
-        SweepResult { groups, left, stop: stop.unwrap_or(Stop::Finished), regrouped, looked_at }
+        Pass::new(self, tuples, self.all_by_mean_loss(factors), factors).run(f64::INFINITY, tuples.len(), observer)
+    }
+
+    /// Estimated lookups of codes and losses that a sweep took.
+    pub(super) fn work(&self, result: &SweepResult) -> u64 {
+        result.seed_work + result.looked_at * (self.composites.len() as u64 + 2)
     }
 
     /// Builds the table of each level combination of the prefix columns.
@@ -113,12 +127,11 @@ impl SweepContext<'_> {
 }
 
 /// State of one pass. A tuple's rank is its index in `tuples`.
-struct Pass<'a> {
+pub(super) struct Pass<'a> {
     context: &'a SweepContext<'a>,
     tuples: &'a [TupleId],
     requirements: GroupRequirements<'a>,
-    /// All level vectors, by increasing mean loss.
-    order: Vec<LevelVector>,
+    vectors: LevelVectors,
     /// By composite column and its level.
     composite_levels: Vec<Vec<Level>>,
     /// By level combination of the prefix columns.
@@ -134,12 +147,17 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    fn new(context: &'a SweepContext<'a>, tuples: &'a [TupleId], factors: &[f64]) -> Self {
+    pub(super) fn new(
+        context: &'a SweepContext<'a>,
+        tuples: &'a [TupleId],
+        vectors: LevelVectors,
+        factors: &[f64],
+    ) -> Self {
         let mut pass = Self {
             context,
             tuples,
             requirements: GroupRequirements::of(context.task),
-            order: context.vectors_by_mean_loss(factors),
+            vectors,
             composite_levels: context.composites.levels(&context.columns, factors),
             tables: context.prefix_tables(tuples, factors),
             queue: BinaryHeap::new(),
@@ -153,6 +171,22 @@ impl<'a> Pass<'a> {
         pass
     }
 
+    /// Takes all boxes up to a loss. `all` is the number of tuples of the whole sweep, for its progress.
+    pub(super) fn run(mut self, max_loss: f64, all: usize, observer: &dyn Observer) -> SweepResult {
+        let end = if max_loss.is_finite() { Priority::new(max_loss, usize::MAX) } else { Priority::LAST };
+        let mut stop = observer.stop();
+        while stop.is_none() && self.queue.peek().is_some_and(|Reverse(next)| *next < end) {
+            let ready = self.group_batch(end);
+            self.take_groups(ready);
+            observer.progress((all - self.remaining.len()) as u64, all as u64);
+            stop = observer.stop();
+        }
+        let left = self.remaining.iter().map(|&rank| self.tuples[rank as usize]).collect();
+        let Self { groups, regrouped, looked_at, vectors, .. } = self;
+        let stop = stop.unwrap_or(Stop::Finished);
+        SweepResult { groups, left, stop, regrouped, looked_at, vectors: vectors.len() as u64, seed_work: 0 }
+    }
+
     /// Queues every level vector with the sum of the minimum losses of its columns, a lower bound on the loss of its
     /// boxes.
     fn initial_queue(&self) -> BinaryHeap<Reverse<Priority>> {
@@ -161,21 +195,21 @@ impl<'a> Pass<'a> {
         let prefix_bounds: Vec<f64> = tables.iter().map(|table| min_of(&table.losses)).collect();
         let composite_bounds: Vec<Vec<f64>> =
             composite_levels.iter().map(|levels| levels.iter().map(|level| min_of(&level.losses)).collect()).collect();
-        let bound = |(order_index, &vector): (usize, &LevelVector)| {
-            let bounds = context.composites.select(&composite_bounds, &context.columns, &context.levels_of(vector));
+        let bound = |(order_index, vector): (usize, &[usize])| {
+            let bounds = context.composites.select(&composite_bounds, &context.columns, vector);
             let loss = bounds.into_iter().fold(prefix_bounds[context.prefix_of(vector)], |sum, bound| sum + bound);
             // Boxes sum the columns in another order: their rounded loss may be slightly below this sum.
             Reverse(Priority::new(loss * (1.0 - 1e-12), order_index))
         };
-        self.order.iter().enumerate().map(bound).collect()
+        self.vectors.iter().enumerate().map(bound).collect()
     }
 
     /// Groups the remaining records by the first vectors of the queue, and queues these again with their new keys.
-    /// Returns the boxes that come before all others, unsorted.
-    fn group_batch(&mut self) -> Vec<CandidateGroup> {
+    /// Returns the boxes that come before all others and before `end`, unsorted.
+    fn group_batch(&mut self, end: Priority) -> Vec<CandidateGroup> {
         let popped = std::iter::from_fn(|| self.queue.pop()).take(BATCH);
         let batch: Vec<usize> = popped.map(|Reverse(priority)| priority.order_index).collect();
-        let before = self.queue.peek().map_or(Priority::LAST, |Reverse(priority)| *priority);
+        let before = self.queue.peek().map_or(end, |Reverse(priority)| end.min(*priority));
         let requests: Vec<GroupingRequest<'_>> = batch.iter().map(|&index| self.request(index, before)).collect();
         let scanned: u64 = requests.iter().map(|request| request.table.hashes.len() as u64).sum();
         let grouped: Vec<(Vec<CandidateGroup>, Option<Priority>)> = requests
@@ -194,11 +228,10 @@ impl<'a> Pass<'a> {
     }
 
     fn request(&self, order_index: usize, before: Priority) -> GroupingRequest<'_> {
-        let (context, vector) = (self.context, self.order[order_index]);
-        let levels = context.levels_of(vector);
+        let (context, vector) = (self.context, self.vectors.get(order_index));
         GroupingRequest {
             table: &self.tables[context.prefix_of(vector)],
-            levels: context.composites.select(&self.composite_levels, &context.columns, &levels),
+            levels: context.composites.select(&self.composite_levels, &context.columns, vector),
             order_index,
             min_records: self.requirements.min_records,
             before,

@@ -34,7 +34,7 @@ pub fn run(arguments: HierarchyBuild) -> Result<(), FlowError> {
     let choice = choice(&arguments);
     let HierarchyBuild { input, column, missing, output, overwrite, .. } = arguments;
     let output = OutputFile { path: output, overwrite };
-    let request = BuildHierarchy { input, column, missing, reading, choice, output };
+    let request = BuildHierarchy { input: input.into(), column, missing, reading, choice, output };
     let tree = run_request(&Resources::default(), |session| session.build_hierarchy(&request))?;
     match &request.output.path {
         None => print_data(&file::write(&tree)),

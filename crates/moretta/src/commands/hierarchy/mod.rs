@@ -102,7 +102,7 @@ fn convert(arguments: HierarchyConvert) -> Result<(), FlowError> {
 
 fn check(arguments: HierarchyCheck) -> Result<(), FlowError> {
     let HierarchyCheck { file, input, column, missing } = arguments;
-    let request = CheckHierarchy { file, input, column, missing };
+    let request = CheckHierarchy { file, input: input.into(), column, missing };
     let checked = run_request(&Resources::default(), |session| session.check_hierarchy(&request))?;
     let CheckedHierarchy { column: name, values, tree, findings } = checked;
     let (file, name) = (summary::file_name(&request.file), shown(&name));

@@ -1,5 +1,6 @@
 //! The incremental structures compared with plain computations, and the guarantees of the method.
 
+mod grow;
 mod guarantees;
 mod state;
 

@@ -8,7 +8,7 @@ use crate::{
     search::{
         NoObserver, Task,
         cluster::Cluster,
-        local::{GroupRequirements, LossTable, polish},
+        local::{GroupRequirements, LossTable, PolishLimits, polish},
         mondrian,
     },
     testing::{After, TestTable},
@@ -72,7 +72,8 @@ proptest! {
         for loss in [LossMetric::Ncp, LossMetric::Lm] {
             let loss_table = LossTable::new(&table.profile, loss);
             let mut after = before.clone();
-            let done = polish(&task, &loss_table, &mut after, most, &NoObserver);
+            let limits = PolishLimits { max_records: most, ..PolishLimits::default() };
+            let done = polish(&task, &loss_table, &mut after, limits, &NoObserver);
             let (lost, now) = (total(&loss_table, &before), total(&loss_table, &after));
             let steps = done.moved + done.exchanged + done.dissolved;
             prop_assert!(if steps > 0 { now < lost } else { (now - lost).abs() < 1e-9 }, "{done:?}: {lost} to {now}");
@@ -84,11 +85,16 @@ proptest! {
             prop_assert_eq!(GroupRequirements::of(&task).min_records_suffice, !diverse);
             let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
             let mut again = before.clone();
-            alone.install(|| polish(&task, &loss_table, &mut again, most, &NoObserver));
+            alone.install(|| polish(&task, &loss_table, &mut again, limits, &NoObserver));
             prop_assert_eq!(&after, &again);
             let mut stopped = before.clone();
-            polish(&task, &loss_table, &mut stopped, most, &After::asked(0));
+            polish(&task, &loss_table, &mut stopped, limits, &After::asked(0));
             prop_assert_eq!(total(&loss_table, &stopped), lost);
+            // A limit of work ends it early: the groups still satisfy the models and lose no more than before.
+            let mut short = before.clone();
+            polish(&task, &loss_table, &mut short, PolishLimits { max_costs: 5, ..limits }, &NoObserver);
+            prop_assert!(total(&loss_table, &short) <= lost + 1e-9 && records(&short) == records(&before));
+            prop_assert!(short.iter().all(|cluster| cluster.satisfies(&task)));
         }
     }
 }
