@@ -164,7 +164,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let part = Part::of(&arguments)?;
     let mut kept = Kept::open(part.is_fresh)?;
     let mut text = format!(
-        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns), seconds of the search in brackets. The ratio is that\nof `best` to the least loss of the others (limit {} s each; - if a method takes longer, refuses the policy or was not run). `high` is\n`best` with effort \"high\", in the cells where it was run. Methods of global recoding are left out. Without\nhierarchies both measures are the same, so such tables are listed once.\n",
+        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns), seconds of the search in brackets. The ratio is that\nof `best` to the least loss of the others (limit {} s each; - if a method takes longer, refuses the policy or was not run). `high` is\n`best` with effort \"high\", in the cells where it was run. Methods of global recoding are left out. Without\nhierarchies both measures are the same, so such tables are listed once. Seconds say little if other programs ran,\nas they did for this page if a small table took more than some seconds.\n",
         machine::described(),
         LIMIT.as_secs(),
     );

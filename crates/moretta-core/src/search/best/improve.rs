@@ -41,6 +41,8 @@ pub(super) const BLOCK_RECORDS: u64 = 100_000;
 const ROUNDS: u64 = 12;
 /// Maximum regions per block: enough for the cores of most machines.
 const MAX_REGIONS: usize = 4;
+/// Minimum items of a block that is improved several times: one of fewer has steps to spare for its size. Not tuned.
+const MIN_CHAIN_ITEMS: usize = 300;
 /// Minimum items per region, and minimum groups of minimum size: smaller regions have too much border.
 const MIN_REGION_ITEMS: usize = 1500;
 const MIN_REGION_GROUPS: u64 = 100;
@@ -188,7 +190,8 @@ impl Improver<'_> {
         let work = schedule.work.saturating_sub(neighbors.work);
         let schedule = Schedule { work, ..*schedule };
         // A block of few regions is improved several times, so that there is as much to do at once.
-        let chains = MAX_REGIONS / self.number_of_regions(&space);
+        let is_tiny = space.items.len() < MIN_CHAIN_ITEMS;
+        let chains = if is_tiny { 1 } else { MAX_REGIONS / self.number_of_regions(&space) };
         let start_loss = self.loss(&space, &start);
         let grown = self.grown(&space, &neighbors, seed).filter(|(_, loss)| *loss < start_loss);
         let (start, start_loss) = grown.clone().unwrap_or((start, start_loss));
