@@ -144,7 +144,9 @@ fn no_report_names_a_rare_value() {
                 // The size of the release may happen to be one of the numbers.
                 let text: String = text.lines().filter(|line| !line.contains("\"bytes\"")).collect();
                 let found = named(&text);
-                assert!(found.is_empty(), "{method}, hierarchies {number}: the {document} names {found:?}");
+                let at = found.first().and_then(|name| text.find(name)).unwrap_or(0);
+                let around: String = text.chars().skip(at.saturating_sub(80)).take(160).collect();
+                assert!(found.is_empty(), "{method}, hierarchies {number}: the {document} names {found:?}: {around}");
             }
         }
     }

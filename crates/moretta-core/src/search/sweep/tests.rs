@@ -161,8 +161,9 @@ fn level_vectors_are_grown_if_there_are_too_many() {
     let columns: Vec<String> = (0..15).map(|c| format!("[columns.c{c}]\nrole = \"quasi-identifier\"\n")).collect();
     for privacy in ["", "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 3\n"] {
         let policy = format!("privacy.k = 3\n{}[columns.s]\nrole = \"sensitive\"\n{privacy}", columns.concat());
-        let row = |n: u32| (0..15).map(|c| (n * (c + 3) % 17).to_string()).collect::<Vec<_>>().join(",");
-        let rows: Vec<String> = (0..80).map(|n| format!("{},{}", row(n), n * n % 5)).collect();
+        let cell = |n: u32, c: u32| (n.wrapping_mul(2_654_435_761).rotate_left(2 * c) % 17).to_string();
+        let row = |n: u32| (0..15).map(|c| cell(n, c)).collect::<Vec<_>>().join(",");
+        let rows: Vec<String> = (1..81).map(|n| format!("{},{}", row(n), n * n % 5)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(&policy, &[], &rows);
         let outcome = run(&table, SweepParams::default(), &NoObserver);
