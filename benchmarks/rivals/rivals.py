@@ -154,14 +154,16 @@ def anonymize(job):
         found = RIVALS[job["rival"]](job, table)
         seconds = time.process_time() - start
         peak = peak_memory()
-        records = records_of_groups(job, found)
+        records = released = records_of_groups(job, found)
     else:
         original = table.copy()
         release, seconds = anjana(job, table, job["suppressed"])
         peak = peak_memory()
         records = records_of_labels(job, original, release)
-    rows = [[label(*cell) for cell in zip(job["columns"], row)] + [kept] for row, kept in records]
-    pd.DataFrame(rows, columns=[*names(job), job["kept"]]).to_csv(job["release"], index=False)
+        released = [record for record, index in zip(records, original.index) if index in release.index]
+    for path, chosen in [("release", records), ("released", released)]:
+        rows = [[label(*cell) for cell in zip(job["columns"], row)] + [kept] for row, kept in chosen]
+        pd.DataFrame(rows, columns=[*names(job), job["kept"]]).to_csv(job[path], index=False)
     return {"seconds": seconds, "peak": peak}
 
 
@@ -174,10 +176,11 @@ def leaves(column):
 
 
 def judge(job):
-    """k by pycanon, and the global certainty penalty of the labels by its definition."""
+    """k of the released records by pycanon, and the global certainty penalty of all labels by its definition."""
     from pycanon import anonymity
 
     table, release = table_of(job), pd.read_csv(job["release"], dtype=str, keep_default_na=False)
+    released = pd.read_csv(job["released"], dtype=str, keep_default_na=False)
     lost = 0.0
     for column in job["columns"]:
         values = table[column["name"]]
@@ -194,7 +197,7 @@ def judge(job):
         labels = release[column["name"]].value_counts()
         lost += sum(loss(printed) * count for printed, count in labels.items())
     gcp = lost / len(release) / len(job["columns"])
-    return {"gcp": gcp, "k": int(anonymity.k_anonymity(release, names(job)))}
+    return {"gcp": gcp, "k": int(anonymity.k_anonymity(released, names(job)))}
 
 
 def peak_memory():
@@ -205,7 +208,7 @@ if __name__ == "__main__":
     request = json.load(sys.stdin)
     resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
     if "seconds" in request:
-        resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"]))
+        resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"] + 5))
     out, sys.stdout = sys.stdout, sys.stderr
     try:
         result = {"anonymize": anonymize, "judge": judge}[request["do"]](request)

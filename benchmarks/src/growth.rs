@@ -29,7 +29,8 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         "# Growth of a whole release\n\nMade by `benchmarks/run growth` on {}.\n\n`moretta anonymize` with the default method and its default budget, one turn: synthetic people, {COPIES} records of each\ndifferent person, six quasi-identifiers, k = 10, 3-diversity and a template. Seconds of each step and of the process; peak\nmemory of the process. The exponent e (seconds grow like n^e) is relative to the row above; in the last row, it is over\nall rows.\n\n| records | distinct people | count | search | write | check | total, s | e | memory, MB | e | loss (LM) |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         machine::described()
     );
-    let (mut times, mut peaks): (Vec<(f64, f64)>, Vec<(f64, f64)>) = (Vec::new(), Vec::new());
+    let mut times: Vec<(f64, f64)> = Vec::new();
+    let mut peaks: Vec<(f64, f64)> = Vec::new();
     for records in RECORDS {
         let csv = folder.join(format!("growth-{records}.csv"));
         make_people(&csv, records, records / COPIES)?;

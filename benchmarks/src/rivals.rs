@@ -8,6 +8,7 @@ use std::{
     fmt::Write as _,
     fs,
     io::Write as _,
+    os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -97,6 +98,12 @@ impl Table {
         work().join(format!("rivals-{}.csv", self.name))
     }
 
+    /// All records; those that a package suppressed have `*` or all values.
+    fn release(&self) -> PathBuf {
+        work().join("rivals-release.csv")
+    }
+
+    /// The records that were not suppressed.
     fn released(&self) -> PathBuf {
         work().join("rivals-released.csv")
     }
@@ -145,7 +152,7 @@ impl Table {
             .map(|(name, is_number)| json!({"name": name, "number": is_number, "hierarchy": self.hierarchy(name)}))
             .collect();
         json!({
-            "table": self.path(), "release": self.released(), "columns": columns, "kept": self.kept, "k": k,
+            "table": self.path(), "release": self.release(), "released": self.released(), "columns": columns, "kept": self.kept, "k": k,
             "memory": MEMORY,
         })
     }
@@ -232,7 +239,8 @@ fn introduction() -> Result<String, Box<dyn Error>> {
          \x20 column.\n\
          - anjana: generalization of whole columns along hierarchies (k, l, t and others), with suppression. Numbers without a\n\
          \x20 hierarchy get its own intervals of an eighth, a quarter and half of the range. A label counts as the narrowest cell\n\
-         \x20 that contains the values under it. With {SUPPRESSED} % suppressed, suppressed records count as lost entirely.\n\
+         \x20 that contains the values under it. With {SUPPRESSED} % suppressed, suppressed records count as lost entirely, and\n\
+         \x20 the groups are those of the others.\n\
          - pycanon: no releases; it checks those of the others.\n",
         machine::described(),
         versions.trim(),
@@ -254,13 +262,14 @@ fn ours(table: &Table, k: u64, method: &str) -> Release {
         Path::new("--policy"),
         &policy,
         Path::new("--output"),
-        &table.released(),
+        &table.release(),
         Path::new("--report"),
         &report,
         Path::new("--overwrite"),
         Path::new("--seed=1"),
     ])?;
     let seconds = children_seconds()? - before;
+    fs::copy(table.release(), table.released())?;
     let report: Value = serde_json::from_slice(&fs::read(report)?)?;
     let peak = report["peak_memory_bytes"].as_u64().ok_or("the report has no peak memory")?;
     let judged = judge(table, k, &policy, (seconds, peak))?;
@@ -288,13 +297,13 @@ fn theirs(table: &Table, k: u64, rival: &str, suppressed: u64) -> Release {
 
 /// Judges the release that was written last.
 fn judge(table: &Table, k: u64, policy: &Path, (seconds, peak): (f64, u64)) -> Result<Judged, Box<dyn Error>> {
-    let [original, released] = [table.path(), table.released()];
+    let [original, release, released] = [table.path(), table.release(), table.released()];
     let under_policy = |command: &[&Path]| -> Result<Value, Box<dyn Error>> {
         let options: [&Path; 3] = [Path::new("--policy"), policy, Path::new("--json")];
         Ok(serde_json::from_slice(&moretta(&[command, &options].concat())?)?)
     };
     let checked = under_policy(&[Path::new("check"), &released])?;
-    let measured = under_policy(&[Path::new("measure"), &original, &released])?;
+    let measured = under_policy(&[Path::new("measure"), &original, &release])?;
     let mut job = table.job(k);
     job["do"] = json!("judge");
     let result = ask(&job)?.ok_or("rivals.py was stopped while it judged")?;
@@ -336,7 +345,9 @@ fn ask(job: &Value) -> Result<Option<Value>, Box<dyn Error>> {
     let mut child = python().arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     child.stdin.take().ok_or("no input")?.write_all(job.to_string().as_bytes())?;
     let output = child.wait_with_output()?;
-    if output.status.code().is_none() {
+    // Sent at the limit of time.
+    const SIGXCPU: i32 = 24;
+    if output.status.signal() == Some(SIGXCPU) {
         return Ok(None);
     }
     let shown = || format!("rivals.py ended with {} and {:?}", output.status, String::from_utf8_lossy(&output.stdout));
