@@ -153,10 +153,9 @@ pub(crate) fn run<T: Send + 'static>(
         to_python(py, &FlowError::new(ErrorKind::Usage, format!("the system starts no thread: {error}")))
     })?;
     let waiting = Waiting { job, received: Mutex::new(received), progress };
-    waiting.wait(py).map_err(|raised| {
+    waiting.wait(py).inspect_err(|_| {
         stop.store(true, Ordering::Relaxed);
         waiting.wait_for_end(py, makes);
-        raised
     })
 }
 
