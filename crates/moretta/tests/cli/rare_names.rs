@@ -94,14 +94,16 @@ fn policy(method: &str, [age, born, zip, region]: &[&str; 4], suppressed: f64) -
     )
 }
 
-/// The rare names that occur in a text as words: neither a letter, a digit nor a decimal point is next to them. `7` is
+/// The rare names that occur in a text as words: neither a letter, a digit nor a decimal part is next to them. `7` is
 /// a count too, so it is a name only after the bracket of an interval or an arrow.
 fn named(text: &str) -> Vec<&'static str> {
     let part_of_word = |c: char| c.is_alphanumeric() || c == '.';
     let is_named = |name: &&str| {
         text.match_indices(*name).any(|(at, _)| {
             let (before, after) = (&text[..at], &text[at + name.len()..]);
-            let inside = before.ends_with(part_of_word) || after.starts_with(|c: char| part_of_word(c) && c != '.');
+            let decimals = after.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+            let inside =
+                decimals || before.ends_with(part_of_word) || after.starts_with(|c: char| part_of_word(c) && c != '.');
             let counts = name.len() == 1 && !before.ends_with('[') && !before.ends_with("→ ");
             // Two digits may be a percentage; as a node they have stars behind them.
             let percent = name.len() == 2 && !after.starts_with('*');
@@ -123,8 +125,10 @@ fn folder() -> Folder {
 
 #[test]
 fn the_search_finds_names() {
-    let found = named("{\"to\": \"1907-07\"} zip → 997** age → [7, 1019] [110, 7919] 0.7949 99.7 % 17 Oceanian");
+    let found =
+        named("{\"to\": \"1907-07\"} zip → 997** age → [7, 1019] [110, 7919] 0.7949 99.7 % 17 Oceanian");
     assert_eq!(found, ["7919", "7", "1907-07", "1907", "997"]);
+    assert!(named("1907.73").is_empty());
 }
 
 #[test]

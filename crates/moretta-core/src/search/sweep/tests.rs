@@ -161,9 +161,10 @@ fn level_vectors_are_grown_if_there_are_too_many() {
     let columns: Vec<String> = (0..15).map(|c| format!("[columns.c{c}]\nrole = \"quasi-identifier\"\n")).collect();
     for privacy in ["", "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 3\n"] {
         let policy = format!("privacy.k = 3\n{}[columns.s]\nrole = \"sensitive\"\n{privacy}", columns.concat());
-        let cell = |n: u32, c: u32| (n.wrapping_mul(2_654_435_761).rotate_left(2 * c) % 17).to_string();
-        let row = |n: u32| (0..15).map(|c| cell(n, c)).collect::<Vec<_>>().join(",");
-        let rows: Vec<String> = (1..81).map(|n| format!("{},{}", row(n), n * n % 5)).collect();
+        // Five records of each of 16 kinds; each differs from its kind in one column.
+        let cell = |n: u32, c: u32| if c == (n % 16 + n / 16) % 15 { 17 + n / 16 } else { n % 16 * (c + 3) % 17 };
+        let row = |n: u32| (0..15).map(|c| cell(n, c).to_string()).collect::<Vec<_>>().join(",");
+        let rows: Vec<String> = (0..80).map(|n| format!("{},{}", row(n), n * n % 5)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(&policy, &[], &rows);
         let outcome = run(&table, SweepParams::default(), &NoObserver);
