@@ -125,8 +125,7 @@ fn folder() -> Folder {
 
 #[test]
 fn the_search_finds_names() {
-    let found =
-        named("{\"to\": \"1907-07\"} zip → 997** age → [7, 1019] [110, 7919] 0.7949 99.7 % 17 Oceanian");
+    let found = named("{\"to\": \"1907-07\"} zip → 997** age → [7, 1019] [110, 7919] 0.7949 99.7 % 17 Oceanian");
     assert_eq!(found, ["7919", "7", "1907-07", "1907", "997"]);
     assert!(named("1907.73").is_empty());
 }
