@@ -144,7 +144,7 @@ impl Table {
         Ok(path)
     }
 
-    /// What `rivals.py` is asked.
+    /// Request to `rivals.py`.
     fn job(&self, k: u64) -> Value {
         let columns: Vec<Value> = self
             .columns

@@ -155,7 +155,7 @@ pub enum Hierarchy {
 pub struct Trial {
     /// Records of the trial.
     pub records: usize,
-    /// Its k.
+    /// Minimum group size of the trial.
     pub k: usize,
     /// The least loss first.
     pub losses: Vec<(Hierarchy, f64)>,

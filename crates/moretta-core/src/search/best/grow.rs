@@ -57,7 +57,7 @@ struct Growth<'a> {
     state: State<'a>,
     /// By point: the first item that is in no group.
     next_items: Vec<u32>,
-    /// By point: the last group of which it was a candidate.
+    /// By point: start of the last group that it was a candidate for.
     marks: Vec<u32>,
     candidates: Vec<u32>,
 }
