@@ -19,6 +19,7 @@ mod mondrian;
 mod naive;
 mod naive_bottom_up;
 mod naive_top_down;
+mod processor_time;
 mod rivals;
 mod sweep;
 mod top_down;

@@ -21,7 +21,7 @@ use crate::{
     default::tables::{folder, read},
     duckdb::python,
     mondrian::put_in_readme,
-    work, write_page,
+    processor_time, work, write_page,
 };
 
 const K: [u64; 3] = [5, 10, 50];
@@ -255,7 +255,7 @@ type Release = Result<Result<Judged, String>, Box<dyn Error>>;
 fn ours(table: &Table, k: u64, method: &str) -> Release {
     let policy = table.write_policy(k, 0, method)?;
     let report = work().join("rivals-report.json");
-    let before = children_seconds()?;
+    let before = processor_time::of_children()?;
     moretta(&[
         Path::new("anonymize"),
         &table.path(),
@@ -268,7 +268,7 @@ fn ours(table: &Table, k: u64, method: &str) -> Release {
         Path::new("--overwrite"),
         Path::new("--seed=1"),
     ])?;
-    let seconds = children_seconds()? - before;
+    let seconds = processor_time::of_children()? - before;
     fs::copy(table.release(), table.released())?;
     let report: Value = serde_json::from_slice(&fs::read(report)?)?;
     let peak = report["peak_memory_bytes"].as_u64().ok_or("the report has no peak memory")?;
@@ -327,16 +327,6 @@ fn moretta(arguments: &[&Path]) -> Result<Vec<u8>, Box<dyn Error>> {
         true => Ok(output.stdout),
         false => Err(format!("moretta {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into()),
     }
-}
-
-/// Seconds of the processor that the finished child processes have taken.
-fn children_seconds() -> Result<f64, Box<dyn Error>> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    // The name of the program, in brackets, may have blanks. `cutime` and `cstime` are the 16th and 17th field.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |field: usize| fields.get(field).and_then(|ticks| ticks.parse::<f64>().ok()).ok_or("no times in /proc");
-    // Linux reports hundredths of a second.
-    Ok((ticks(13)? + ticks(14)?) / 100.0)
 }
 
 /// Asks `rivals.py`; `None` if it was killed by its limit of time.

@@ -8,11 +8,7 @@
 mod kept;
 pub mod tables;
 
-use std::{
-    error::Error,
-    fmt::Write as _,
-    time::{Duration, Instant},
-};
+use std::{error::Error, fmt::Write as _, time::Instant};
 
 use moretta_core::{
     counts::Counts,
@@ -30,7 +26,7 @@ use self::{
     kept::{Kept, Lost},
     tables::{Make, SENSITIVE_TABLES, Source, TABLES, folder},
 };
-use crate::write_page;
+use crate::{processor_time, write_page};
 
 /// Other methods. Those of global recoding lose far more on all of these tables.
 const OTHERS: [&str; 5] = ["sweep", "k-member", "local-top-down", "local-bottom-up", "mondrian"];
@@ -39,8 +35,8 @@ const K: [u64; 5] = [2, 5, 10, 50, 100];
 const K_OF_MODELS: [u64; 2] = [5, 50];
 const MEASURES: [&str; 2] = ["ncp", "lm"];
 const EFFORTS: [&str; 2] = ["default", "high"];
-/// Another method that takes longer has no result.
-pub const LIMIT: Duration = Duration::from_secs(120);
+/// Seconds of the processor; another method that takes longer has no result.
+pub const LIMIT: f64 = 240.0;
 
 /// Further models of the tables with a sensitive column: name, and lines of `[privacy]` where `COLUMN` is that column.
 const MODELS: [(&str, &str); 8] = [
@@ -129,22 +125,26 @@ impl Ratios {
     }
 }
 
-/// Loss from 0 to 1 and seconds of a method; `None` if it refuses the policy or took too long.
+/// Loss from 0 to 1 and seconds of the processor of a method; `None` if it refuses the policy or took too long.
 pub fn lost(
     source: &Source,
     counts: &Counts,
     measure: &str,
     policy: &Policy,
-    limit: Option<Duration>,
+    limit: Option<f64>,
 ) -> Result<Lost, Box<dyn Error>> {
     let profile = Profile::build(policy, &source.trees, counts)?;
     let bound = BoundPolicy::new(policy, &profile)?;
-    let start = Instant::now();
-    let outcome = match run::search(&bound, 1, &Deadline::after(&NoObserver, limit)) {
+    let start = processor_time::of_process()?;
+    let taken = || processor_time::of_process().map_or(0.0, |now| now - start);
+    let (begin, threads) = (Instant::now(), std::thread::available_parallelism().map_or(1, usize::from) as f64);
+    // Asked at every step, and the seconds of the processor take longer to read than those of the clock.
+    let is_late = || limit.is_some_and(|limit| begin.elapsed().as_secs_f64() * threads > limit && taken() > limit);
+    let outcome = match run::search(&bound, 1, &Deadline::after(&NoObserver, None).or_when(&is_late)) {
         Err(run::RunError::Unsupported(_)) => return Ok(None),
         outcome => outcome?,
     };
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = taken();
     if outcome.stop != Stop::Finished {
         return Ok(None);
     }
@@ -164,9 +164,9 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let part = Part::of(&arguments)?;
     let mut kept = Kept::open(part.is_fresh)?;
     let mut text = format!(
-        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns), seconds of the search in brackets. The ratio is that\nof `best` to the least loss of the others (limit {} s each; - if a method takes longer, refuses the policy or was not run). `high` is\n`best` with effort \"high\", in the cells where it was run. Methods of global recoding are left out. Without\nhierarchies both measures are the same, so such tables are listed once. Seconds say little if other programs ran,\nas they did for this page if a small table took more than some seconds.\n",
+        "# The default method on many tables\n\nMade by `benchmarks/run default` on {}.\n\nLoss from 0 to 1 (`ncp`: GCP; `lm`: LM divided by the columns). In brackets: seconds of the processor, all threads of the\nsearch together; `best` takes about half of them on two cores. The ratio is that of `best` to the least loss of the others\n(limit {} s each; - if a method takes longer, refuses the policy or was not run). `high` is `best` with effort \"high\".\nMethods of global recoding are left out. Without hierarchies both measures are the same, so such tables are listed once.\n",
         machine::described(),
-        LIMIT.as_secs(),
+        LIMIT,
     );
     text += &section(&part, &mut kept, "k-anonymity", &TABLES, |source| {
         // Without hierarchies both measures are the same.
@@ -239,7 +239,7 @@ fn row(
     kept: &mut Kept,
     ratios: &mut Ratios,
 ) -> Result<String, Box<dyn Error>> {
-    let of = |method: &str, lines: &str, limit: Option<Duration>| -> Result<Lost, Box<dyn Error>> {
+    let of = |method: &str, lines: &str, limit: Option<f64>| -> Result<Lost, Box<dyn Error>> {
         if let Some(known) = kept.get(&cell.name, method) {
             return Ok(known);
         }
