@@ -240,7 +240,6 @@ impl<'a> ReleasedForms<'a> {
     fn levels(&self) -> Option<&[DateLevel]> {
         match &self.declared.hierarchy {
             HierarchyChoice::Dates(levels) => Some(levels),
-            HierarchyChoice::Default if self.reading.kind() == Kind::Date => Some(&DateLevel::ALL),
             _ => None,
         }
     }
@@ -377,16 +376,19 @@ mod tests {
     #[test]
     fn date_forms() {
         let texts = ["1984-03-31", "1984-03-31T12:30", "1984-03", "1984-Q1", "1984", "1980s", "*", "31.03.1984"];
-        assert_eq!(accepted("type = \"date\"", &texts), texts[..7]);
+        let levels = "hierarchy = { dates = [\"day\", \"month\", \"quarter\", \"year\", \"decade\"] }";
+        assert_eq!(accepted(levels, &texts), texts[..7]);
         let chosen = accepted("hierarchy = { dates = [\"month\", \"decade\"] }", &texts);
         assert_eq!(chosen, ["1984-03-31", "1984-03-31T12:30", "1984-03", "1980s", "*"]);
-        let german = accepted("format = \"%d.%m.%Y\"", &texts);
+        let german = accepted(&format!("format = \"%d.%m.%Y\"\n{levels}"), &texts);
         assert_eq!(german, ["1984-03", "1984-Q1", "1984", "1980s", "*", "31.03.1984"]);
         let free = ["[1984-03-31, 1985-01-01]", "1984-03-31", "[1985-01-01, 1984-03-31]", "1984-03", "[1984, 1985]"];
-        for hierarchy in ["free", "iotf"] {
-            assert_eq!(accepted(&format!("type = \"date\"\nhierarchy = \"{hierarchy}\""), &free), free[..2]);
+        for hierarchy in ["", "hierarchy = \"free\"", "hierarchy = \"iotf\""] {
+            assert_eq!(accepted(&format!("type = \"date\"\n{hierarchy}"), &free), free[..2]);
         }
-        assert!(accepted("type = \"date\"", &free[..1]).is_empty());
+        let free = ["[31.03.1984, 01.01.1985]", "31.03.1984", "1984-03", "[01.01.1985, 31.03.1984]"];
+        assert_eq!(accepted("format = \"%d.%m.%Y\"", &free), free[..2]);
+        assert!(accepted(levels, &free[..1]).is_empty());
     }
 
     #[test]

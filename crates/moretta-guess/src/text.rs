@@ -289,9 +289,8 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
             return;
         }
         Suggestion::Dates => {
-            out.push_str("# Month, quarter, year or decade may be released (for times also the day). To allow only some levels:\n");
+            out.push_str("# Any interval of days may be released. For the calendar use, for example:\n");
             out.push_str("# hierarchy = { dates = [\"month\", \"year\"] }\n");
-            out.push_str("# Intervals of any days (hierarchy \"free\") often lose much less.\n");
             return;
         }
         Suggestion::Groups => {

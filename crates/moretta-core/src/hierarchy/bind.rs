@@ -170,9 +170,6 @@ impl Binder<'_> {
             (HierarchyChoice::Built(built), None) => Some(self.built(built, &values, &texts)),
             (HierarchyChoice::Dates(levels), _) => Some(self.calendar(&texts, levels)),
             (_, Some(tree)) => Some(self.given(tree, &values, &texts)?),
-            (HierarchyChoice::Default, None) if self.parser.kind() == Kind::Date => {
-                Some(self.calendar(&texts, &DateLevel::ALL))
-            }
             (_, None) => None,
         };
         let parser = self.parser.clone();
@@ -437,15 +434,17 @@ mod tests {
     #[test]
     fn dates_are_in_order_and_the_same_instant_is_one_value() {
         let values = ["1985-01-02", "1984-03-31", "1984-03-31T00:00", "", "1984-12-31"];
-        let (domain, codes) = dates(&values, &HierarchyChoice::Default).unwrap();
+        let (domain, codes) = dates(&values, &HierarchyChoice::Dates(DateLevel::ALL.to_vec())).unwrap();
         assert_eq!(codes, [2, 0, 0, 3, 1]);
         assert_eq!(domain.label(domain.cover(0, 0)), "1984-03-31");
         assert_eq!(domain.label(domain.cover(0, 1)), "1984");
         assert_eq!(domain.label(domain.cover(0, 2)), "1980s");
         assert_eq!(domain.label(domain.cover(0, 3)), "*");
         assert!((domain.ncp(domain.cover(0, 1)) - 275.0 / 277.0).abs() < 1e-12);
-        let (domain, _) = dates(&values, &HierarchyChoice::Free).unwrap();
-        assert_eq!(domain.label(domain.cover(0, 1)), "[1984-03-31, 1984-12-31]");
+        for free in [HierarchyChoice::Free, HierarchyChoice::Default] {
+            let (domain, _) = dates(&values, &free).unwrap();
+            assert_eq!(domain.label(domain.cover(0, 1)), "[1984-03-31, 1984-12-31]");
+        }
         let (domain, _) = dates(&values, &HierarchyChoice::Dates(vec![DateLevel::Month])).unwrap();
         assert_eq!(domain.label(domain.cover(0, 1)), "*");
     }

@@ -14,7 +14,7 @@ use super::{
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HierarchyChoice {
-    /// Not set. A category: all values directly under `*`. A number: any interval. A date: the calendar.
+    /// Not set. A category: all values directly under `*`. A number or a date: any interval.
     #[default]
     Default,
     /// Any interval of numbers or dates.

@@ -216,7 +216,7 @@ mod tests {
     use crate::{
         counts::CountedColumn,
         dates::DateFormat,
-        hierarchy::{HierarchyChoice, OccurringValues, ValueParser},
+        hierarchy::{DateLevel, HierarchyChoice, OccurringValues, ValueParser},
         schema::{Kind, MissingRule},
     };
 
@@ -302,7 +302,7 @@ mod tests {
         }
         assert_eq!(reader.read("March 03, 1984"), Some(ReadCell::Cell(domain.cover(0, 0))));
         assert_eq!(reader.read("[May 1, 1985, March 04, 1984]"), None);
-        let domain = bind(HierarchyChoice::Default);
+        let domain = bind(HierarchyChoice::Dates(DateLevel::ALL.to_vec()));
         let reader = LabelReader::new(&domain);
         for (first, last, text) in [(0, 1, "1984-03"), (0, 2, "1980s"), (2, 2, "May 1, 1985")] {
             assert_eq!(domain.label(domain.cover(first, last)), text);

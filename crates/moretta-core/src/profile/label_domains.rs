@@ -25,8 +25,8 @@ use crate::{
     counts::{CountedColumn, Counts},
     declaration::{ColumnPolicy, Declaration},
     hierarchy::{
-        DateLevel, DomainError, DomainProblem, Hierarchies, HierarchyChoice, ROOT_LABEL, ValueParser, calendar,
-        printed_interval, set_leaves,
+        DomainError, DomainProblem, Hierarchies, HierarchyChoice, ROOT_LABEL, ValueParser, calendar, printed_interval,
+        set_leaves,
     },
     notation::Notation,
     schema::{Kind, MissingRule, Role},
@@ -178,11 +178,7 @@ impl<'a> LabelColumn<'a> {
 
     /// First moment of a period of the calendar, as the column writes it; `None` if the label is none.
     fn period_start(&self, label: &str) -> Option<String> {
-        let levels: &[DateLevel] = match &self.declared.hierarchy {
-            HierarchyChoice::Dates(levels) => levels,
-            HierarchyChoice::Default if self.parser.kind() == Kind::Date => &DateLevel::ALL,
-            _ => return None,
-        };
+        let HierarchyChoice::Dates(levels) = &self.declared.hierarchy else { return None };
         calendar::first_day(label, levels, &self.parser).map(|start| self.parser.text_of(start))
     }
 }
@@ -225,18 +221,22 @@ mod tests {
     fn periods_overlap_where_one_contains_the_other() {
         let labels = ["1984-03", "1984-Q1", "1984", "1985", "1980s", "1984-03-31"];
         let expected = [(0, 1), (0, 2), (0, 4), (0, 5), (1, 2), (1, 4), (1, 5), (2, 4), (2, 5), (3, 4), (4, 5)];
+        let calendar = "hierarchy = { dates = [\"day\", \"month\", \"quarter\", \"year\", \"decade\"] }\n";
         for declared in ["", "type = \"date\""] {
-            assert_eq!(overlaps(declared, &labels), expected);
+            assert_eq!(overlaps(&format!("{calendar}{declared}"), &labels), expected);
         }
-        assert_eq!(overlaps("type = \"date\"", &["1984-03-31", "1984-03-31T09:30", "1984-03-30"]), [(0, 1)]);
-        let german = "format = \"%d.%m.%Y\"\ntype = \"date\"";
+        let moments = ["1984-03-31", "1984-03-31T09:30", "1984-03-30"];
+        assert_eq!(overlaps(&format!("{calendar}type = \"date\""), &moments), [(0, 1)]);
+        let german = "format = \"%d.%m.%Y\"\ntype = \"date\"\n";
         assert_eq!(
-            overlaps(german, &["1984-03", "31.03.1984", "01.04.1984", "1984"]),
+            overlaps(&format!("{german}{calendar}"), &["1984-03", "31.03.1984", "01.04.1984", "1984"]),
             [(0, 1), (0, 3), (1, 3), (2, 3)]
         );
         let free = ["[1984-03-31, 1985-01-01]", "1984-12-31", "1985-01-01", "*"];
         let expected = [(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)];
-        assert_eq!(overlaps("type = \"date\"\nhierarchy = \"free\"", &free), expected[..]);
+        for declared in ["type = \"date\"\nhierarchy = \"free\"", "type = \"date\"", ""] {
+            assert_eq!(overlaps(declared, &free), expected[..]);
+        }
     }
 
     #[test]

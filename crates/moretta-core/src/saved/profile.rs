@@ -68,7 +68,7 @@ impl Saved {
 /// Whether any interval may be released.
 fn is_free(declared: &ColumnPolicy) -> bool {
     match declared.hierarchy {
-        HierarchyChoice::Default => declared.kind == Some(Kind::Number),
+        HierarchyChoice::Default => declared.kind.is_some_and(Kind::is_ordered),
         HierarchyChoice::Free => true,
         _ => false,
     }

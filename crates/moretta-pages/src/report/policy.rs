@@ -139,13 +139,12 @@ fn steps(column: &ColumnPolicy) -> Markup {
         |levels: &[DateLevel]| describe::listed(&levels.iter().map(|level| level.name()).collect::<Vec<_>>(), "or");
     html! {
         @match (&column.hierarchy, column.kind) {
-            (HierarchyChoice::Default, Some(Kind::Date)) => { "the date, or its " (levels(&DateLevel::ALL)) }
             (HierarchyChoice::Dates(chosen), _) => { "the date, or its " (levels(chosen)) }
             (HierarchyChoice::Prefix(lengths), _) => { "the whole code, or its first " (some(lengths)) " characters" }
             (HierarchyChoice::Built(built), _) => (built_from_data(built)),
-            (HierarchyChoice::Free, _) | (HierarchyChoice::Default, Some(Kind::Number)) => "any interval",
+            (HierarchyChoice::Free, _) | (HierarchyChoice::Default, Some(Kind::Number | Kind::Date)) => "any interval",
             (HierarchyChoice::Default, Some(Kind::Category)) => "the value or *",
-            (HierarchyChoice::Default, None) => "any interval for numbers, otherwise the value or *",
+            (HierarchyChoice::Default, None) => "any interval for numbers and dates, otherwise the value or *",
             (HierarchyChoice::Widths(widths), _) => { "intervals of width " (some(widths)) }
             (HierarchyChoice::Bins(bins), _) => { "intervals between " (some(bins)) }
             (HierarchyChoice::File(path), _) => { "along the hierarchy in " (breakable(path)) }

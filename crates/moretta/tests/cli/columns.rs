@@ -18,6 +18,7 @@ hierarchy = { prefix = [4, 3, 2, 1] }
 role = "quasi-identifier"
 type = "date"
 format = "%d.%m.%Y"
+hierarchy = { dates = ["month", "quarter", "year", "decade"] }
 [columns.admitted]
 role = "quasi-identifier"
 hierarchy = { dates = ["day", "month", "year"] }
@@ -155,7 +156,12 @@ fn a_built_file_stands_for_the_policys_own_words() {
             "type = \"category\"",
             &["prefix", "--prefix", "4,3,2,1"],
         ),
-        ("born", "format = \"%d.%m.%Y\"", "format = \"%d.%m.%Y\"", &["dates", "--format", "%d.%m.%Y"]),
+        (
+            "born",
+            "hierarchy = { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }",
+            "",
+            &["dates", "--format", "%d.%m.%Y"],
+        ),
         (
             "admitted",
             "hierarchy = { dates = [\"day\", \"month\", \"year\"] }",

@@ -199,14 +199,14 @@ name = "METHOD"
 [columns]
 size = { role = "quasi-identifier", type = "number", missing = "MISSING", hierarchy = HIERARCHY }
 zip = { role = "quasi-identifier", type = "category", missing = "MISSING", hierarchy = "zip.csv" }
-born = { role = "quasi-identifier", type = "date" }
+born = { role = "quasi-identifier", type = "date"DATES }
 code = { role = "quasi-identifier", type = "category", hierarchy = { prefix = [2, 1] } }
 disease.role = "sensitive"
 room.role = "insensitive"
 "#;
 
 /// A table with numbers that may be missing, a hierarchy file, dates, prefixes and an insensitive column.
-fn mixed(seed: u64, hierarchy: &str, missing: &str) -> Folder {
+fn mixed(seed: u64, hierarchy: &str, dates: &str, missing: &str) -> Folder {
     let mut dice = Dice(seed);
     let mut table = "size,zip,born,code,disease,room\n".to_owned();
     for _ in 0..90 {
@@ -221,7 +221,7 @@ fn mixed(seed: u64, hierarchy: &str, missing: &str) -> Folder {
         let disease = ["flu", "ulcer", "gout", "HIV"][dice.below(4) as usize];
         let _ = writeln!(table, "{size},{zip},{born},{code},{disease},{}", dice.below(3));
     }
-    let policy = MIXED.replace("HIERARCHY", hierarchy).replace("MISSING", missing);
+    let policy = MIXED.replace("HIERARCHY", hierarchy).replace("DATES", dates).replace("MISSING", missing);
     let folder = Folder::empty();
     folder.write("people.csv", table).write("zip.csv", ZIP).write("policy.toml", policy.replace("METHOD", "sweep"));
     for method in METHODS {
@@ -268,10 +268,14 @@ fn counts_equal_the_naive_twin() {
     // In the order in which the models are reported.
     let limits = [Limit::Records(2), Limit::Confidence(&["zip", "code"], "flu", 0.8), Limit::Distinct(2)];
     let mut certain = 0;
-    for (seed, hierarchy, missing) in
-        [(1, "\"free\"", "category"), (2, "{ widths = [5, 10] }", "suppress"), (3, "\"iotf\"", "category")]
-    {
-        let folder = mixed(seed, hierarchy, missing);
+    let calendar = ", hierarchy = { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }";
+    for (seed, hierarchy, dates, missing) in [
+        (1, "\"free\"", calendar, "category"),
+        (2, "{ widths = [5, 10] }", "", "suppress"),
+        (3, "\"iotf\"", calendar, "category"),
+        (4, "\"free\"", "", "category"),
+    ] {
+        let folder = mixed(seed, hierarchy, dates, missing);
         let releases = releases_of_methods(&folder);
         let names: Vec<&str> = releases.iter().map(String::as_str).collect();
         let roles = mixed_roles();

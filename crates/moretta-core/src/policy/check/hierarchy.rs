@@ -62,7 +62,7 @@ fn fits(choice: &HierarchyChoice, kind: Option<Kind>, item: &Item) -> Result<(),
         }
         (Kind::Date, _) => {
             "a date has levels such as { dates = [\"month\", \"year\"] }, \"free\", one that is built such as \"iotf\", \
-             a hierarchy file, or none: then the calendar"
+             a hierarchy file, or none: then any interval"
         }
     };
     let message = format!("this `hierarchy` is for {what}, but `type` is \"{}\"", kind.name());

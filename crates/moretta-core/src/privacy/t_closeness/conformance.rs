@@ -17,7 +17,7 @@ fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let column = columns.guarded(dice)?;
     let distances: &[&str] = match column.shape {
         Shape::Tree(_) => &["equal", "ordered", "hierarchical"],
-        Shape::Free | Shape::Calendar(_) if column.missing == "error" => &["equal", "ordered"],
+        Shape::Free | Shape::Dates(_) if column.missing == "error" => &["equal", "ordered"],
         _ => &["equal"],
     };
     let (distance, t) = (dice.one(distances), dice.one(&[0.6, 0.4, 0.25, 0.1, 0.0]));

@@ -24,9 +24,9 @@ pub enum Shape {
     Built(&'static str),
     /// Codes that are generalized to prefixes of these lengths.
     Prefix(Vec<usize>),
-    /// Dates on calendar levels, as the policy lists them; empty for the default levels.
+    /// Dates on calendar levels, as the policy lists them.
     Calendar(&'static str),
-    /// Dates with intervals, free or built from the data, as the policy declares them.
+    /// Dates with intervals, free or built from the data, as the policy declares them; empty for the default, free.
     Dates(&'static str),
 }
 
@@ -43,9 +43,12 @@ const BUILT: [&str; 9] = [
     "{ method = \"equal-frequency\", parts = [4, 2], levels = 3 }",
 ];
 
-const CALENDARS: [&str; 3] = ["", "[\"month\", \"year\"]", "[\"day\", \"quarter\", \"decade\"]"];
+const ALL_LEVELS: &str = "[\"day\", \"month\", \"quarter\", \"year\", \"decade\"]";
 
-const INTERVALS_OF_DATES: [&str; 4] = ["\"free\"", "\"iotf\"", "\"han\"", "{ method = \"equal-width\", levels = 3 }"];
+const CALENDARS: [&str; 3] = [ALL_LEVELS, "[\"month\", \"year\"]", "[\"day\", \"quarter\", \"decade\"]"];
+
+const INTERVALS_OF_DATES: [&str; 5] =
+    ["", "\"free\"", "\"iotf\"", "\"han\"", "{ method = \"equal-width\", levels = 3 }"];
 
 /// Description of a random column.
 #[derive(Debug, Clone)]
@@ -138,7 +141,7 @@ impl ColumnSpec {
             1 => (tree(dice), false),
             2 => ((Shape::Free, numbers(dice, 4)), false),
             3 => (codes(dice), true),
-            _ => ((Shape::Calendar(""), dates(dice)), false),
+            _ => ((Shape::Dates(""), dates(dice)), false),
         };
         let missing = *dice.one(&["error", "error", "category"]);
         // Undeclared codes that are all numbers would be a column of numbers.
@@ -203,10 +206,12 @@ impl ColumnSpec {
             Shape::Tree(_) | Shape::NumberTree(_) => lines += &format!("hierarchy = \"{}.csv\"\n", self.name),
             Shape::Widths(widths) => lines += &format!("hierarchy = {{ widths = {widths:?} }}\n"),
             Shape::Bins(edges) => lines += &format!("hierarchy = {{ bins = {edges:?} }}\n"),
-            Shape::Built(choice) | Shape::Dates(choice) => lines += &format!("hierarchy = {choice}\n"),
+            Shape::Built(choice) | Shape::Dates(choice) if !choice.is_empty() => {
+                lines += &format!("hierarchy = {choice}\n")
+            }
             Shape::Prefix(lengths) => lines += &format!("hierarchy = {{ prefix = {lengths:?} }}\n"),
-            Shape::Calendar(levels) if !levels.is_empty() => lines += &format!("hierarchy = {{ dates = {levels} }}\n"),
-            Shape::Flat | Shape::Free | Shape::Calendar(_) => {}
+            Shape::Calendar(levels) => lines += &format!("hierarchy = {{ dates = {levels} }}\n"),
+            Shape::Flat | Shape::Free | Shape::Built(_) | Shape::Dates(_) => {}
         }
         if !self.fold {
             lines += "fold = false\n";

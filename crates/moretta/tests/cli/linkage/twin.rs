@@ -9,7 +9,7 @@ use crate::people::rows;
 pub enum Reading {
     /// Numbers, `[a, b]` and `[a, b)`.
     Number,
-    /// ISO dates without times, and periods of the calendar.
+    /// ISO dates without times, `[a, b]`, and periods of the calendar.
     Date,
     /// Codes and prefixes such as `12*`.
     Prefix,
@@ -50,6 +50,11 @@ impl Reading {
             }
             Self::Date => match (cell.split_once("-Q"), cell.strip_suffix('s')) {
                 _ if value.is_empty() || cell.is_empty() => false,
+                _ if cell.starts_with('[') => {
+                    // ISO dates are in the order of their texts.
+                    let (low, high) = cell.trim_matches(['[', ']']).split_once(", ").unwrap();
+                    low <= value && value <= high
+                }
                 (Some((year, quarter)), _) => {
                     let month: u32 = value[5..7].parse().unwrap();
                     value.starts_with(year) && quarter == month.div_ceil(3).to_string()
