@@ -36,6 +36,11 @@ pub(super) const KINDS: usize = 4;
 /// Maximum partners of an exchange that are compared; of a larger group every n-th record.
 pub(super) const MAX_PARTNERS: usize = 24;
 
+/// Items from which random ones are drawn for a while, and the number of draws: near items have near numbers, so what
+/// a step reads was read by a step before.
+const WINDOW: usize = 1024;
+const WINDOW_DRAWS: usize = 512;
+
 /// Work between two calls of the observer.
 const CHECK_EVERY: u64 = 1 << 20;
 
@@ -62,6 +67,13 @@ impl Schedule {
 /// Gets the work done since its last call, returns whether to go on.
 pub(super) type GoOn<'a> = dyn Fn(u64) -> bool + Sync + 'a;
 
+/// Items from which random ones are drawn: those from `start` on, for `left` more draws.
+#[derive(Default)]
+struct Window {
+    start: usize,
+    left: usize,
+}
+
 /// Annealing in one region.
 pub(super) struct Annealer<'a> {
     pub state: State<'a>,
@@ -71,6 +83,7 @@ pub(super) struct Annealer<'a> {
     temperature: f64,
     /// Items of the region.
     items: Vec<u32>,
+    window: Window,
 }
 
 impl<'a> Annealer<'a> {
@@ -78,7 +91,7 @@ impl<'a> Annealer<'a> {
         let mut items: Vec<u32> = state.groups().into_iter().flatten().collect();
         items.sort_unstable();
         let buffers = Buffers::new(state.space.losses.width());
-        Self { state, neighbors, rng, buffers, temperature: 0.0, items }
+        Self { state, neighbors, rng, buffers, temperature: 0.0, items, window: Window::default() }
     }
 
     pub(super) fn space(&self) -> &'a Space<'a> {
@@ -134,7 +147,12 @@ impl<'a> Annealer<'a> {
     /// A random item whose group loses something; `None` after some failed attempts.
     pub(super) fn random_item(&mut self) -> Option<u32> {
         for _ in 0..8 {
-            let item = self.items[self.rng.below(self.items.len())];
+            let len = self.items.len();
+            if self.window.left == 0 {
+                self.window = Window { start: self.rng.below(len), left: WINDOW_DRAWS };
+            }
+            self.window.left -= 1;
+            let item = self.items[(self.window.start + self.rng.below(len.min(WINDOW))) % len];
             if self.state.loss(self.state.group_of(item)) > 0.0 {
                 return Some(item);
             }

@@ -20,7 +20,7 @@ use super::{
     anneal::{Annealer, COVERS, EXCHANGES, GoOn, MIXED, Schedule},
     grow::grow,
     index::SortedItems,
-    neighbors::Neighbors,
+    neighbors::{Neighbors, leaf_order},
     space::{BoxLoss, Groups, Space},
     starts,
     state::State,
@@ -183,6 +183,8 @@ impl Improver<'_> {
 
     fn improve_block(&self, clusters: Vec<Cluster>, schedule: &Schedule, seed: u64, is_whole: bool) -> Vec<Cluster> {
         let (space, start) = self.space(&clusters, seed);
+        let order = leaf_order(&space, hash_seed(seed, 2));
+        let (space, start) = space.renumbered(&order, start);
         let limit = (self.requirements.min_records as usize + 15).clamp(20, 60);
         let neighbors = Neighbors::new(&space, limit, hash_seed(seed, 1));
         let index = SortedItems::new(&space);

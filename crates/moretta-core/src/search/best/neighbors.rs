@@ -34,6 +34,11 @@ pub(super) struct Neighbors {
     pub work: u64,
 }
 
+/// The points of a space in the order of the leaves of a random tree.
+pub(super) fn leaf_order(space: &Space<'_>, seed: u64) -> Vec<u32> {
+    RandomTree::new(space, seed).points
+}
+
 struct RandomTree {
     /// The points, leaf by leaf.
     points: Vec<u32>,
@@ -86,7 +91,9 @@ impl Neighbors {
 /// Buffers to find the neighbors of one point.
 #[derive(Default)]
 struct Finder {
-    found: Vec<(f32, u32)>,
+    /// The bits of the distance, then the point: positive numbers are in the order of their bits, and one integer is
+    /// sorted faster than a pair.
+    found: Vec<u64>,
     candidates: Vec<u32>,
     work: u64,
 }
@@ -106,20 +113,22 @@ impl Finder {
             self.candidates.extend_from_slice(&tree.points[start as usize..end as usize]);
         }
         let at = space.at_point(point);
-        let distance = |other: &u32| (space.losses.with(at, at, space.at_point(*other)), *other);
+        let distance = |&other: &u32| {
+            let distance = space.losses.with(at, at, space.at_point(other));
+            u64::from(distance.to_bits()) << 32 | u64::from(other)
+        };
         self.found.clear();
         self.found.extend(self.candidates.iter().map(distance));
         self.work += (self.found.len() * at.len()) as u64;
         // A candidate of several trees occurs several times, next to itself once sorted.
-        let order = |a: &(f32, u32), b: &(f32, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         let wanted = list.len() * trees.len() + 1;
         if self.found.len() > wanted {
-            self.found.select_nth_unstable_by(wanted - 1, order);
+            self.found.select_nth_unstable(wanted - 1);
             self.found.truncate(wanted);
         }
-        self.found.sort_unstable_by(order);
+        self.found.sort_unstable();
         self.found.dedup();
-        let nearest = self.found.iter().map(|&(_, other)| other).filter(|&other| other != point);
+        let nearest = self.found.iter().map(|&found| found as u32).filter(|&other| other != point);
         list.iter_mut().zip(nearest).map(|(place, other)| *place = other).count() as u32
     }
 }

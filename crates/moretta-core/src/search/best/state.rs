@@ -93,6 +93,11 @@ impl<'a> State<'a> {
         &self.members[group as usize]
     }
 
+    /// Coordinates of each member of a group.
+    pub(super) fn coordinates(&self, group: u32) -> impl Iterator<Item = &[f32]> {
+        self.coordinates[group as usize].chunks_exact(self.width)
+    }
+
     pub(super) fn records(&self, group: u32) -> u64 {
         self.records[group as usize]
     }

@@ -10,8 +10,8 @@ use crate::{
         best::{
             anneal::{Annealer, KINDS, Schedule},
             index::SortedItems,
-            neighbors::Neighbors,
-            space::{BoxLoss, Groups, Space},
+            neighbors::{Neighbors, leaf_order},
+            space::{BoxLoss, Groups, Item, Space},
             state::{Buffers, State},
         },
         cluster::{Cluster, ranges_of},
@@ -227,6 +227,36 @@ proptest! {
             let nearest: Vec<u32> = all.into_iter().take(limit).map(|(_, other)| other).collect();
             prop_assert_eq!(neighbors.of(point), nearest);
         }
+    }
+
+    #[test]
+    fn another_order_of_the_points_changes_their_numbers_only(
+        rows in rows(),
+        weights in prop::array::uniform3(1u32..4),
+        max_single in 0..4u64,
+        seed: u64,
+    ) {
+        let table = table("privacy.k = 2\n", &rows, weights);
+        let (task, rng) = (task(&table), &mut SearchRng::new(seed, 0));
+        let loss_table = LossTable::new(&table.profile, LossMetric::Ncp);
+        let losses = BoxLoss::new(&table.profile, &loss_table);
+        let clusters = random_clusters(&task, 3, rng);
+        let (space, groups) = space(&task, &losses, &clusters, max_single, rng);
+        // What is known of an item without its number, and the items of a point.
+        let shown = |space: &Space<'_>, item: u32| {
+            let coordinates: Vec<u32> = space.at(item).iter().map(|value| value.to_bits()).collect();
+            let Item { member, point } = space.items[item as usize];
+            let of_point: Vec<_> = space.items_of(point).map(|item| space.items[item as usize].member).collect();
+            (member, coordinates, of_point, space.items_of(point).contains(&item))
+        };
+        let all = |space: &Space<'_>, groups: &Groups| -> Vec<Vec<_>> {
+            groups.iter().map(|items| items.iter().map(|&item| shown(space, item)).collect()).collect()
+        };
+        let (before, points) = (all(&space, &groups), space.points());
+        let order = leaf_order(&space, seed);
+        let (space, groups) = space.renumbered(&order, groups);
+        prop_assert_eq!(space.points(), points);
+        prop_assert_eq!(all(&space, &groups), before);
     }
 
     #[test]
