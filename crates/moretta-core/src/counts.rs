@@ -4,6 +4,8 @@
 //! them by a map (given as [`Rewrite`]). The core computes the map from the counts and never sees a record. Both types
 //! are plain data, so that a cluster can execute each pass as one SQL statement.
 
+use std::hint::black_box;
+
 use crate::{memory, notation::Notation, seed::Seed};
 
 /// The distinct rows of some columns with the number of records that carry each: one `GROUP BY`.
@@ -46,7 +48,20 @@ impl CountedColumn {
     }
 }
 
+/// Rows that are loaded into the cache together: enough for cache misses to overlap. Not tuned.
+pub(crate) const BATCH_ROWS: usize = 64;
+
 impl Counts {
+    /// Loads some rows, which may be anywhere in the counts, into the cache. The loads do not depend on each other, so
+    /// they overlap.
+    pub(crate) fn load(&self, rows: impl Iterator<Item = usize>) {
+        let loaded = rows.fold(0, |all, row| {
+            let code = self.codes.get(row * self.columns.len()).copied().unwrap_or(0);
+            all ^ u64::from(code) ^ self.counts[row] ^ self.first_record(row).unwrap_or(0)
+        });
+        black_box(loaded);
+    }
+
     /// Number of distinct rows.
     pub fn rows(&self) -> usize {
         self.counts.len()

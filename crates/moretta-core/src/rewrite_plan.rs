@@ -3,12 +3,12 @@
 //! A global recoding becomes one map per column ([`Change::Map`]), with a list of suppressed rows; a local recoding
 //! distributes the records of each distinct row over groups ([`Change::Shares`]).
 
-use std::borrow::Cow;
+use std::{borrow::Cow, hint::black_box};
 
 use rayon::prelude::*;
 
 use crate::{
-    counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, RenotatedColumn, Rewrite, Share},
+    counts::{BATCH_ROWS, Change, CountedColumn, Counts, KeyColumn, RecordOrder, RenotatedColumn, Rewrite, Share},
     declaration::{ColumnPolicy, Declaration},
     hierarchy::ROOT_LABEL,
     profile::{MissingTexts, Profile},
@@ -92,6 +92,19 @@ fn by_map(profile: &Profile, counts: &Counts, verified: &Verified<'_>, cut: &Cut
     Change::Map { labels, suppressed }
 }
 
+/// Loads the shares of some rows into the cache, each step of the way for all rows together.
+fn load_pieces(
+    rows: impl Iterator<Item = usize> + Clone,
+    profile: &Profile,
+    (pieces, starts): (&[GroupAssignment], &[usize]),
+) {
+    let variants = rows.map(|row| profile.variant_of_row(row).index());
+    black_box(variants.clone().fold(0, |all, variant| all ^ variant));
+    black_box(variants.clone().fold(0, |all, variant| all ^ starts[variant]));
+    let records = |variant: usize| pieces.get(starts[variant]).map_or(0, |piece| piece.records);
+    black_box(variants.fold(0, |all, variant| all ^ records(variant)));
+}
+
 fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups: &LocalRecoding) -> Change {
     let released = verified.released();
     let p = profile.columns().len();
@@ -119,7 +132,13 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
     let (mut rows, mut offsets) = (Vec::with_capacity(counts.codes.len()), Vec::with_capacity(counts.rows() + 1));
     let mut shares: Vec<Share> = Vec::with_capacity(pieces.len());
     offsets.push(0);
-    for row in order.into_iter().map(|(_, row)| row as usize) {
+    for (index, &(_, row)) in order.iter().enumerate() {
+        if index.is_multiple_of(BATCH_ROWS) {
+            let batch = order[index..].iter().take(BATCH_ROWS).map(|&(_, row)| row as usize);
+            counts.load(batch.clone());
+            load_pieces(batch, profile, (&pieces, &starts));
+        }
+        let row = row as usize;
         let variant = profile.variant_of_row(row).index();
         let row_start = shares.len();
         let mut remaining = counts.counts[row];

@@ -144,24 +144,26 @@ impl RowTable {
     /// they overlap.
     #[inline]
     fn tags<'t>(&self, codes: &[u32], tags: &'t mut [u32; BATCH_ROWS]) -> &'t [u32] {
-        let rows = codes.len() / self.width;
-        for (tag, codes) in tags.iter_mut().zip(codes.chunks_exact(self.width)) {
-            *tag = hash_codes(codes);
-            black_box(self.cells[self.home_cell(*tag)].0);
-        }
-        &tags[..rows]
+        let tags = &mut tags[..codes.len() / self.width];
+        tags.iter_mut().zip(codes.chunks_exact(self.width)).for_each(|(tag, codes)| *tag = hash_codes(codes));
+        // A loop of its own, because the processor looks only some hundred instructions ahead.
+        black_box(tags.iter().fold(0, |all, &tag| all ^ self.cells[self.home_cell(tag)].0));
+        tags
     }
 
     /// Looks up the first row of each tag, or [`NO_ROW`], and loads their entries into the cache. Codes are not compared.
     #[inline]
     fn candidates(&self, tags: &[u32], candidates: &mut [u32; BATCH_ROWS]) {
+        let candidates = &mut candidates[..tags.len()];
         for (candidate, &tag) in candidates.iter_mut().zip(tags) {
             *candidate = self.probe(tag, |_| true).unwrap_or(NO_ROW);
-            if *candidate != NO_ROW {
-                let at = *candidate as usize * (self.width + TAIL_WORDS);
-                black_box(self.entries[at] ^ self.entries[at + self.width + TAIL_WORDS - 1]);
-            }
         }
+        let words = self.width + TAIL_WORDS;
+        let first_and_last = |row: u32| {
+            let entry = self.entries.get(row as usize * words..).and_then(|entries| entries.get(..words));
+            entry.map_or(0, |entry| entry[0] ^ entry[words - 1])
+        };
+        black_box(candidates.iter().fold(0, |all, &candidate| all ^ first_and_last(candidate)));
     }
 
     /// Counts one record for each of `records` rows of row-major codes. Their payloads are `payload` and the numbers

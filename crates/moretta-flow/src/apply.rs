@@ -114,11 +114,12 @@ impl Session<'_> {
             report.compared = Some(compared);
         }
         let input = RewriteInput { engine: &engine, hierarchies, counts, target: &target, order };
-        let release = self.write(input, &verified, &mut report, stopwatch)?;
+        let write = || self.write_with_statistics(input, &verified, &mut report, (stopwatch, has_report));
+        let (release, input) = self.with_digests(engine.source(), has_report, write)?;
         report.kept = Some(Kept::of(policy, &kept, release.rows()));
         if has_report {
-            self.describe(&mut report, &verified, &release)?;
-            report.provenance = Some(self.provenance(engine.source(), digests, 0, None)?);
+            self.add_rows(&mut report, &verified, &release)?;
+            report.provenance = Some(self.provenance(engine.source(), (input, digests), 0, None)?);
         }
         publish(release, &report, &request.output, None)?;
         Ok(report)

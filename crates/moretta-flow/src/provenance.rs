@@ -1,17 +1,22 @@
 //! Parts of a report that only the signer needs (origin, statistics, rows), and the check whether a report is about a
 //! file.
 
-use std::{path::PathBuf, time::SystemTime};
+use std::{
+    panic::resume_unwind,
+    path::PathBuf,
+    sync::atomic::{AtomicU8, Ordering},
+    time::SystemTime,
+};
 
 use moretta_core::{
     engine::{ReleaseFile, Staged},
+    observer::{Observer, Stop},
     publish::ReadBack,
     schema::Unit,
     verify::Verified,
 };
 use moretta_engine::{Source, digest, sha256};
 use moretta_insight::{provenance::Provenance, report::Report, statistics::Statistics, typical_rows::TypicalRows};
-use rayon::prelude::*;
 
 use crate::{
     error::{ErrorKind, FlowError},
@@ -26,19 +31,24 @@ const MAX_CELLS: u64 = 500_000;
 const CELL_BYTES: u64 = 100;
 
 impl Session<'_> {
-    /// Adds what only a report for people needs: statistics and a few rows.
-    pub(crate) fn describe<S: Staged>(
+    /// Statistics of a release; `None` if the policy counts persons: a value of many records may be of one.
+    pub(crate) fn statistics(&self, verified: &Verified<'_>) -> Option<Statistics> {
+        let (policy, profile) = (verified.policy(), verified.profile());
+        (policy.unit() == Unit::Records).then(|| Statistics::of(policy, profile, verified.released()))
+    }
+
+    /// Adds a few rows, which only a report for people needs.
+    pub(crate) fn add_rows<S: Staged>(
         &self,
         report: &mut Report,
         verified: &Verified<'_>,
         release: &ReadBack<S>,
     ) -> Result<(), FlowError> {
         let (policy, profile) = (verified.policy(), verified.profile());
-        // A released file does not say which records are of one person, and a value of many records may be of one.
+        // A released file does not say which records are of one person.
         if policy.unit() == Unit::Persons {
             return Ok(());
         }
-        report.statistics = Some(Statistics::of(policy, profile, verified.released()));
         let records = release.open()?;
         let cells = self.memory_limit().map_or(MAX_CELLS, |limit| MAX_CELLS.min(limit / 8 / CELL_BYTES));
         let sample = records.sample(cells as usize / records.columns().len().max(1))?;
@@ -52,19 +62,66 @@ impl Session<'_> {
         files.iter().map(|path| Ok(digest(path, self.observer)?)).collect()
     }
 
-    /// Describes the files of a release. The input is read once more for its digest; it must be what it was.
+    /// Does some work, and digests the input files meanwhile if `wanted`, on a thread of its own unless the session has
+    /// only one. If the work fails, the digest ends.
+    pub(crate) fn with_digests<T>(
+        &self,
+        source: &Source,
+        wanted: bool,
+        work: impl FnOnce() -> Result<T, FlowError>,
+    ) -> Result<(T, Vec<ReleaseFile>), FlowError> {
+        let digests = |observer: &dyn Observer| -> Result<Vec<ReleaseFile>, FlowError> {
+            (0..source.paths().count()).map(|file| Ok(source.digest(file, observer)?)).collect()
+        };
+        if !wanted {
+            return Ok((work()?, Vec::new()));
+        }
+        if self.engine_options().threads < 2 {
+            let result = work()?;
+            return Ok((result, digests(self.observer)?));
+        }
+        let beside = BesideWork { observer: self.observer, work: AtomicU8::new(RUNNING) };
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| digests(&beside));
+            let result = work();
+            beside.work.store(if result.is_ok() { DONE } else { FAILED }, Ordering::Relaxed);
+            let digests = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Ok((result?, digests?))
+        })
+    }
+
+    /// Describes the files of a release. The input must be what it was; `input` are its digests.
     pub(crate) fn provenance(
         &self,
         source: &Source,
-        policy: Vec<ReleaseFile>,
+        (input, policy): (Vec<ReleaseFile>, Vec<ReleaseFile>),
         unconfirmed: usize,
         policy_text: Option<String>,
     ) -> Result<Provenance, FlowError> {
-        let of_file = |file: usize| -> Result<ReleaseFile, FlowError> { Ok(source.digest(file, self.observer)?) };
-        let input = (0..source.paths().count()).into_par_iter().map(of_file).collect::<Result<_, _>>()?;
         source.check_unchanged()?;
         let created = Provenance::utc(SystemTime::now());
         Ok(Provenance { created, program: Provenance::PROGRAM.to_owned(), input, policy, unconfirmed, policy_text })
+    }
+}
+
+const RUNNING: u8 = 0;
+const DONE: u8 = 1;
+const FAILED: u8 = 2;
+
+/// Observer of what is done beside the work of a job. The work decides what a stop request means to the job, which may
+/// go on with what it has; so requests count here only after it.
+struct BesideWork<'a> {
+    observer: &'a dyn Observer,
+    work: AtomicU8,
+}
+
+impl Observer for BesideWork<'_> {
+    fn stop(&self) -> Option<Stop> {
+        match self.work.load(Ordering::Relaxed) {
+            RUNNING => None,
+            DONE => self.observer.stop(),
+            _ => Some(Stop::Cancelled),
+        }
     }
 }
 
@@ -116,4 +173,27 @@ fn recorded(report: &str) -> Option<String> {
         after.split_once('<').map(|(digest, _)| digest.to_owned())
     };
     found.filter(|digest| digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use moretta_core::observer::NoObserver;
+
+    use super::*;
+
+    struct Stopped;
+
+    impl Observer for Stopped {
+        fn stop(&self) -> Option<Stop> {
+            Some(Stop::Cancelled)
+        }
+    }
+
+    #[test]
+    fn the_work_decides_about_requests_to_stop() {
+        let stop = |observer: &dyn Observer, work| BesideWork { observer, work: AtomicU8::new(work) }.stop();
+        let cancelled = Some(Stop::Cancelled);
+        assert_eq!([RUNNING, DONE, FAILED].map(|work| stop(&Stopped, work)), [None, cancelled, cancelled]);
+        assert_eq!([RUNNING, DONE, FAILED].map(|work| stop(&NoObserver, work)), [None, None, cancelled]);
+    }
 }

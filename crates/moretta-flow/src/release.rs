@@ -165,11 +165,13 @@ impl Session<'_> {
             let recoding = request.options.recoding || request.recoding.is_some();
             let options = ReleaseOptions { path, recoding, ..request.options };
             let digests = if path { self.digests(&loaded.files)? } else { Vec::new() };
-            let (Release { mut report, recoding }, release) =
-                self.prepare(&engine, &loaded, (&target, earlier.as_ref()), &options)?;
+            let prepare = || self.prepare(&engine, &loaded, (&target, earlier.as_ref()), &options);
+            let ((Release { mut report, recoding }, release), input) =
+                self.with_digests(engine.source(), path, prepare)?;
             if path {
                 let text = Some(loaded.text.clone());
-                report.provenance = Some(self.provenance(engine.source(), digests, loaded.unconfirmed, text)?);
+                report.provenance =
+                    Some(self.provenance(engine.source(), (input, digests), loaded.unconfirmed, text)?);
             }
             publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding.as_ref()))?;
             Ok(Release { report, recoding })
@@ -278,10 +280,10 @@ impl Session<'_> {
         let saved = || Saved::of(policy, &loaded.hierarchies, &profile, verified.recoding());
         let mut recoding = options.recoding.then(saved);
         let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts, target, order };
-        let release = self.write(input, &verified, &mut report, stopwatch)?;
+        let release = self.write_with_statistics(input, &verified, &mut report, (stopwatch, options.path))?;
         report.kept = Some(Kept::of(policy, &kept, release.rows()));
         if options.path {
-            self.describe(&mut report, &verified, &release)?;
+            self.add_rows(&mut report, &verified, &release)?;
         }
         if let Some(saved) = &mut recoding {
             saved.release.clone_from(&report.release);
@@ -333,8 +335,23 @@ impl Session<'_> {
         }
     }
 
+    /// Like [`Session::write`]; also adds the report's statistics if `wanted`. They need one thread, and so does the
+    /// beginning of writing.
+    pub(crate) fn write_with_statistics<E: Engine>(
+        &self,
+        input: RewriteInput<'_, E>,
+        verified: &Verified<'_>,
+        report: &mut Report,
+        (stopwatch, wanted): (Stopwatch, bool),
+    ) -> Result<ReadBack<E::Staged>, FlowError> {
+        let statistics = || wanted.then(|| self.statistics(verified)).flatten();
+        let (release, statistics) = rayon::join(|| self.write(input, verified, report, stopwatch), statistics);
+        report.statistics = statistics;
+        release
+    }
+
     /// Writes the release and reads it back; completes the report's file and times.
-    pub(crate) fn write<E: Engine>(
+    fn write<E: Engine>(
         &self,
         input: RewriteInput<'_, E>,
         verified: &Verified<'_>,

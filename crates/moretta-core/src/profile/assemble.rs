@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{Attribute, Column, Profile, order::sorted_rows, persons::UnitColumn};
 use crate::{
-    counts::Counts,
+    counts::{BATCH_ROWS, Counts},
     ids::{TupleId, VariantId},
 };
 
@@ -71,7 +71,10 @@ impl Rows<'_> {
         let (p, q) = self.columns;
         let mut part = Part::default();
         let (mut previous, mut codes): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        for &row in order {
+        for (index, &row) in order.iter().enumerate() {
+            if index.is_multiple_of(BATCH_ROWS) {
+                self.counts.load(order[index..].iter().take(BATCH_ROWS).map(|&row| row as usize));
+            }
             codes.clear();
             let raw = self.counts.row(row as usize).iter().zip(self.maps);
             codes.extend(raw.map(|(&raw, map)| map[raw as usize]));

@@ -15,6 +15,7 @@ use moretta_core::encoding::Encoding;
 pub(crate) mod blocks;
 pub(crate) mod convert;
 pub(crate) mod header;
+mod marks;
 pub(crate) mod parse;
 pub(crate) mod scan;
 pub(crate) mod write;

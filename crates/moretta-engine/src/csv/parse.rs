@@ -13,9 +13,9 @@
 //! ends        1     4   6 7     one per field: offset of the delimiter or line break after it
 //! ```
 //!
-//! Cost: one pass of `memchr`, one to check UTF-8, and three that compare bytes only (NUL, CR, odd starts of cells).
+//! Cost: one pass to find delimiters ([`super::marks`]), one to check UTF-8, and three that compare bytes only (NUL, CR, odd starts of cells).
 
-use super::{Dialect, write};
+use super::{Dialect, marks::Marks, write};
 use crate::error::Fault;
 
 /// Fault of a record, with the record's location.
@@ -164,7 +164,7 @@ impl FieldOffsets {
     fn parse_plain(&mut self, block: &[u8], shape: BlockShape) -> Result<(), LocatedFault> {
         let delimiter = shape.dialect.delimiter;
         let mut start = 0;
-        for at in memchr::memchr2_iter(delimiter, b'\n', block) {
+        for at in Marks::new([delimiter, b'\n'], block) {
             if block[at] == b'\n' {
                 if self.end_record(block, start, at, shape)? {
                     return Ok(());
@@ -190,7 +190,7 @@ impl FieldOffsets {
         let mut open = false;
         // Offset of the last closing quote of the current field.
         let mut closed = NONE;
-        for at in memchr::memchr3_iter(delimiter, b'\n', quote, block) {
+        for at in Marks::new([delimiter, b'\n', quote], block) {
             let byte = block[at];
             if byte == quote {
                 if open {

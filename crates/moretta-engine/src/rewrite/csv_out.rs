@@ -131,6 +131,18 @@ impl<'a> Renderer<'a> {
         self.ends[entry + self.stride] - self.ends[entry]
     }
 
+    /// Offset of the labels of [`Renderer::labels_length`].
+    #[inline]
+    pub(super) fn labels_start(&self, run: usize, label: usize) -> usize {
+        self.ends[label * self.stride + self.starts[run]]
+    }
+
+    /// Byte of the rendered labels; 0 behind the last one.
+    #[inline]
+    pub(super) fn label_byte(&self, offset: usize) -> u8 {
+        self.bytes.get(offset).copied().unwrap_or(0)
+    }
+
     /// Renders all records of a piece.
     fn render(&self, piece: &DecidedPiece<'_>, rendered: &mut Rendered) -> Result<(), EngineError> {
         let Job { plan, writer, .. } = self.job;
@@ -326,8 +338,8 @@ fn gather(
 ) -> Result<(), EngineError> {
     /// Bytes per write: they stay in the second-level cache until they are written.
     const CHUNK_BYTES: usize = 256 << 10;
-    /// Records between loading a label into the cache and writing it.
-    const AHEAD: usize = 8;
+    /// Records whose labels are loaded into the cache together: enough for cache misses to overlap. Not tuned.
+    const BATCH_RECORDS: usize = 64;
     let job = renderer.job;
     let is_packed = position.is_packed();
     let position = Sequencer::new(position);
@@ -339,11 +351,11 @@ fn gather(
         // Renders the bucket in chunks.
         let mut write = |write_chunk: &mut dyn FnMut(&[u8]) -> Result<(), EngineError>| {
             out.clear();
-            for (index, &(_, start)) in order.iter().enumerate() {
-                if let Some(&(_, start)) = order.get(index + AHEAD) {
-                    renderer.prefetch(&bytes[start..]);
+            for batch in order.chunks(BATCH_RECORDS) {
+                renderer.prefetch(bytes, batch.iter().map(|&(_, start)| start));
+                for &(_, start) in batch {
+                    renderer.expand_encoded(out, renderer.compact_at(bytes, start), text)?;
                 }
-                renderer.expand_encoded(out, renderer.compact_at(bytes, start), text)?;
                 if out.len() >= CHUNK_BYTES {
                     write_chunk(out)?;
                     out.clear();

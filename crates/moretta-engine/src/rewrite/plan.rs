@@ -22,7 +22,10 @@
 //!
 //! Cost: one hash lookup per cell and, unless labels depend on cells only, one per record.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    hint::black_box,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use moretta_core::counts::{Change, KeyColumn, Rewrite, Share};
 
@@ -86,6 +89,8 @@ pub(crate) struct Decisions {
     /// Group of each record, or [`SUPPRESSED`]; empty if the label depends on codes only.
     groups: Vec<u32>,
     split_records: Vec<SplitRecord>,
+    /// Scratch space: row of each record that is not of a split row.
+    rows: Vec<u32>,
 }
 
 /// Record of a split row, whose group is not known yet.
@@ -163,15 +168,16 @@ impl<'a> Plan<'a> {
 
     /// Looks up the rows of `records` encoded records.
     pub(crate) fn look_up_rows(&self, decisions: &mut Decisions, records: usize) -> Result<(), EngineError> {
-        let Decisions { codes, groups, split_records } = decisions;
+        let Decisions { codes, groups, split_records, rows } = decisions;
         let width = self.key.len();
         split_records.clear();
         groups.clear();
+        rows.clear();
         let codes = &codes[..records * width];
         match &self.rule {
             LabelRule::Value => {}
-            LabelRule::ValueOrSuppressed(rows) => {
-                rows.find_each(codes, records, |_, row| groups.push(if row.is_some() { SUPPRESSED } else { 0 }));
+            LabelRule::ValueOrSuppressed(suppressed) => {
+                suppressed.find_each(codes, records, |_, row| groups.push(if row.is_some() { SUPPRESSED } else { 0 }));
             }
             LabelRule::Group(shares) => {
                 let mut unknown = false;
@@ -184,12 +190,13 @@ impl<'a> Plan<'a> {
                     if group == SPLIT_ROW {
                         split_records.push(SplitRecord { record: record as u32, row, ordinal: 0 });
                     } else {
-                        shares.records_read[row as usize].fetch_add(1, Ordering::Relaxed);
+                        rows.push(row);
                     }
                 });
                 if unknown {
                     return Err(EngineError::changed("a combination of values is new"));
                 }
+                shares.count_each(rows);
             }
         }
         Ok(())
@@ -275,6 +282,20 @@ impl<'a> RowShares<'a> {
             permutations: RowPermutations::new(rewrite.seed),
             rows,
         })
+    }
+
+    /// Counts a record of each row.
+    fn count_each(&self, rows: &[u32]) {
+        /// Rows per batch: enough for cache misses to overlap. Not tuned.
+        const BATCH_ROWS: usize = 64;
+        for batch in rows.chunks(BATCH_ROWS) {
+            // These loads overlap, as the atomic additions do not.
+            let counters = batch.iter().map(|&row| &self.records_read[row as usize]);
+            black_box(counters.clone().fold(0, |all, records| all ^ records.load(Ordering::Relaxed)));
+            for records in counters {
+                records.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     #[inline]
