@@ -25,6 +25,7 @@ from ._errors import (
 from ._hierarchy import Hierarchy
 from ._job import Progress
 from ._native import Table, __version__
+from ._plan import Plan, plan
 from ._policy import Policy, read_policy
 from ._release import Recoding, Release, Report, anonymize, anonymize_file
 from ._results import (
@@ -77,6 +78,7 @@ __all__ = [
     "MemoryLimit",
     "MorettaError",
     "MorettaWarning",
+    "Plan",
     "Policy",
     "PolicyError",
     "Progress",
@@ -106,6 +108,7 @@ __all__ = [
     "measures",
     "methods",
     "models",
+    "plan",
     "queries",
     "read_policy",
     "risks",

@@ -7,15 +7,19 @@ __all__ = [
     "Input",
     "Job",
     "Made",
+    "Plan",
     "PolicyValue",
     "Report",
     "Table",
     "__version__",
     "anonymize",
+    "anonymize_table",
     "apply",
+    "apply_to_table",
     "bound",
     "check",
     "check_hierarchy",
+    "check_table",
     "command_line",
     "compare",
     "demo",
@@ -125,3 +129,27 @@ def compare(
 def check_hierarchy(
     job: Job, file: str, data: Input, column: str | None, missing: list[str]
 ) -> tuple[int, list[tuple[str, int, str | None]], list[str]]: ...
+@final
+class Plan:
+    @property
+    def key(self) -> list[str]: ...
+    @property
+    def rewritten(self) -> list[str]: ...
+    @property
+    def dropped(self) -> list[str]: ...
+    @property
+    def rows(self) -> Table: ...
+    @property
+    def splits(self) -> Table: ...
+    @property
+    def shares(self) -> Table: ...
+    @property
+    def groups(self) -> Table: ...
+    @property
+    def secret(self) -> str: ...
+
+def anonymize_table(
+    job: Job, table: object, policy: PolicyValue, arguments: dict[str, Any], search: dict[str, Any]
+) -> Made: ...
+def apply_to_table(job: Job, table: object, recoding: str, arguments: dict[str, Any]) -> Made: ...
+def check_table(job: Job, table: object, policy: PolicyValue) -> str: ...

@@ -43,6 +43,8 @@ class Report:
         self._native = native
         self._name = name
         self._dict: dict[str, Any] | None = None
+        #: The recoding of a release that was made by another engine, to apply to new records.
+        self.recoding: Recoding | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `--report report.json` of the command line has it."""

@@ -24,11 +24,17 @@ impl GroupSizes {
         Self(groups.into_iter().collect())
     }
 
+    /// From pairs of size and number of groups, in any order.
+    pub fn of_pairs(pairs: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
+        let pairs = pairs.into_iter().filter(|&(size, more)| size > 0 && more > 0);
+        pairs.for_each(|(size, more)| *groups.entry(size).or_default() += more);
+        Self(groups.into_iter().collect())
+    }
+
     /// All groups of several lists.
     pub fn merged(lists: impl IntoIterator<Item = Self>) -> Self {
-        let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
-        lists.into_iter().flat_map(|list| list.0).for_each(|(size, more)| *groups.entry(size).or_default() += more);
-        Self(groups.into_iter().collect())
+        Self::of_pairs(lists.into_iter().flat_map(|list| list.0))
     }
 
     /// Groups of the counted records by some of the counted columns, given by their index.
@@ -105,6 +111,7 @@ mod tests {
         assert_eq!(GroupSizes::of([]), GroupSizes::default());
         let parts = [&[1, 3][..], &[], &[9, 3, 1]].map(|sizes| GroupSizes::of(sizes.iter().copied()));
         assert_eq!(GroupSizes::merged(parts), sizes);
+        assert_eq!(GroupSizes::of_pairs([(9, 1), (3, 2), (0, 4), (1, 1), (5, 0), (1, 1)]), sizes);
     }
 
     #[test]

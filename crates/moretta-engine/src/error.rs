@@ -253,6 +253,27 @@ pub enum EngineError {
         /// Contradiction that was found.
         detail: String,
     },
+    /// A table is not the result of a `GROUP BY`.
+    #[error("{}: these are no counts: {reason}", file(path))]
+    BadCounts {
+        /// Name of the table.
+        path: PathBuf,
+        /// Reason.
+        reason: &'static str,
+    },
+    /// A release in SQL would need numbers in another notation.
+    #[error(
+        "{}: the numbers of column `{}` have a decimal mark or separator of thousands, which SQL does not change: \
+             remove `decimal` from [release], or convert them first",
+        file(path),
+        shown(column)
+    )]
+    NoNotation {
+        /// Name of the table.
+        path: PathBuf,
+        /// Name of the column.
+        column: String,
+    },
     /// The target exists and must not be replaced.
     #[error("{} exists already: give --overwrite to replace it", file(path))]
     TargetExists {
@@ -403,6 +424,8 @@ impl EngineError {
             | Parquet { path, .. }
             | Damaged { path, .. }
             | TooMuchText { path, .. }
+            | BadCounts { path, .. }
+            | NoNotation { path, .. }
             | TargetExists { path }
             | Target { path, .. } => Some(path),
             NoInput { .. }
@@ -487,6 +510,7 @@ impl From<EngineError> for EngineFault {
         let kind = match error {
             EngineError::NoInput { .. }
             | EngineError::UnknownFormat { .. }
+            | EngineError::NoNotation { .. }
             | EngineError::Target { .. }
             | EngineError::TargetExists { .. } => FaultKind::Usage,
             EngineError::BadRewrite { .. } => FaultKind::Internal,

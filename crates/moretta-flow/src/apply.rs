@@ -7,10 +7,11 @@ use std::{
 };
 
 use moretta_core::{
-    engine::ReleaseFile,
+    engine::{Engine, ReleaseFile},
     observer::{Deadline, Note, Stage, Stop},
     policy::BoundPolicy,
     profile::{Profile, Tables},
+    publish::ReadBack,
     saved::Saved,
     seed::Seed,
     text::{counted, shown},
@@ -29,7 +30,7 @@ use crate::{
     memory::Purpose,
     policy::{read_text, second_tables},
     preflight,
-    release::{Output, RewriteInput, Stopwatch, check_files, order, publish, seed},
+    release::{Output, ReleaseOptions, RewriteInput, Stopwatch, check_files, order, publish, seed},
     session::Session,
 };
 
@@ -65,12 +66,11 @@ impl Session<'_> {
             }
             RecodingSource::Value(text) => ("the recoding".to_owned(), text.clone(), None),
         };
-        let saved = Saved::parse(&text);
-        let saved = saved.map_err(|error| FlowError::of_file(ErrorKind::Policy, &name, error))?;
+        let saved = parse(&text, &name)?;
         if let Some((release, path)) = saved.release.as_ref().zip(path) {
             check_release(release, path)?;
         }
-        let (policy, hierarchies) = (&saved.policy, &saved.hierarchies);
+        let policy = &saved.policy;
         self.copy_beside(request.output.release.file());
         let engine = self.open(&request.input, &policy.input)?;
         let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
@@ -78,51 +78,87 @@ impl Session<'_> {
         reads.extend(second_tables(policy, folder).into_iter().map(|(_, file)| file));
         let format = request.output.format.or(self.stream_format());
         let target = check_files(&request.output, None, &reads, (&engine, policy), format)?;
-        let order = order(&engine, policy, request.keep_order)?;
         let has_report = !request.output.reports.is_empty();
         let digests = if has_report { self.digests(&reads)? } else { Vec::new() };
+        let &Apply { seed, keep_order, compare, time_limit, .. } = request;
+        let options = ReleaseOptions { seed, keep_order, time_limit, path: has_report, ..ReleaseOptions::default() };
+        let recoding = SavedRecoding { saved: &saved, name: &name, folder };
+        let prepare = || self.prepare_applied(&engine, recoding, &target, &options, compare);
+        let ((mut report, release), input) = self.with_digests(engine.source(), has_report, prepare)?;
+        if has_report {
+            report.provenance = Some(self.provenance(engine.source(), (input, digests), 0, None)?);
+        }
+        publish(release, &report, &request.output, None)?;
+        Ok(report)
+    }
 
+    /// Applies the text of a saved recoding to any engine's records and publishes the release. Returns the report.
+    pub fn apply_to<E: Engine>(
+        &self,
+        engine: &E,
+        recoding: &str,
+        target: &E::Target,
+        options: &ReleaseOptions,
+    ) -> Result<Report, FlowError> {
+        self.install(|| {
+            let name = "the recoding";
+            let saved = parse(recoding, name)?;
+            let recoding = SavedRecoding { saved: &saved, name, folder: Path::new("") };
+            let (report, release) = self.prepare_applied(engine, recoding, target, options, false)?;
+            release.publish()?;
+            Ok(report)
+        })
+    }
+
+    /// Reads, applies, verifies, writes and reads back. The second result is to be published.
+    fn prepare_applied<E: Engine>(
+        &self,
+        engine: &E,
+        SavedRecoding { saved, name, folder }: SavedRecoding<'_>,
+        target: &E::Target,
+        options: &ReleaseOptions,
+        compare: bool,
+    ) -> Result<(Report, ReadBack<E::Staged>), FlowError> {
+        let (policy, hierarchies) = (&saved.policy, &saved.hierarchies);
+        let order = order(engine, policy, options.keep_order)?;
         let mut stopwatch = Stopwatch::start();
-        let (mut counts, kept) = self.counts_with_kept(policy, &engine)?;
+        let (mut counts, kept) = self.counts_with_kept(policy, engine)?;
         let advice = "; then save the recoding again with `anonymize --recoding`, because it contains its policy";
-        self.check_kept(policy, &engine, &kept, advice)?;
+        self.check_kept(policy, engine, &kept, advice)?;
         // Built first: `saved.profile` adds values that occur only in the recoding.
-        let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
-        let in_input = |error| FlowError::domain(request.input.name(), &error);
+        let fresh = compare.then(|| Profile::build(policy, hierarchies, &counts));
+        let in_input = |error| FlowError::domain(&engine.name(), &error);
         let profile = saved.profile(&mut counts).map_err(in_input)?;
         let fresh = fresh.transpose().map_err(in_input)?;
         // Templates and objectives were checked on the table of the recoding: new records may lack a value, and nothing
         // is minimized here.
-        preflight::population(policy, &profile, &name)?;
+        preflight::population(policy, &profile, name)?;
         self.note_spellings(&profile);
         let profile_seconds = stopwatch.lap();
 
         let others = self.second_tables(policy, hierarchies, folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
-        self.check_memory(&bound, &counts, (Purpose::release(&engine, &target, false, &kept), &[]))?;
+        self.check_memory(&bound, &counts, (Purpose::release(engine, target, false, &kept), &[]))?;
         let verified = verify(&bound, saved.apply(&profile, bound.models()));
-        let verified = verified.map_err(|error| explain(error, &saved, &profile))?;
-        let seed = seed(request.seed)?;
-        let columns = engine.source().columns().len();
+        let verified = verified.map_err(|error| explain(error, saved, &profile))?;
+        let seed = seed(options.seed)?;
+        let columns = engine.columns().len();
         let mut report = Report::of(policy, &profile, &verified, (Stop::Finished, &[]), seed, columns);
         report.seconds.profile = profile_seconds;
         report.seconds.search = stopwatch.lap();
         if let Some(fresh) = fresh {
-            let mut compared = self.with_fresh(&verified, &fresh, seed.for_search(), request.time_limit);
+            let mut compared = self.with_fresh(&verified, &fresh, seed.for_search(), options.time_limit);
             compared.seconds = stopwatch.lap();
             report.seconds.total = compared.seconds;
             report.compared = Some(compared);
         }
-        let input = RewriteInput { engine: &engine, hierarchies, counts, target: &target, order };
-        let write = || self.write_with_statistics(input, &verified, &mut report, (stopwatch, has_report));
-        let (release, input) = self.with_digests(engine.source(), has_report, write)?;
+        let input = RewriteInput { engine, hierarchies, counts, target, order };
+        let release = self.write_with_statistics(input, &verified, &mut report, (stopwatch, options.path))?;
         report.kept = Some(Kept::of(policy, &kept, release.rows()));
-        if has_report {
+        if options.path {
             self.add_rows(&mut report, &verified, &release)?;
-            report.provenance = Some(self.provenance(engine.source(), (input, digests), 0, None)?);
         }
-        publish(release, &report, &request.output, None)?;
-        Ok(report)
+        Ok((report, release))
     }
 
     /// Compares with a fresh recoding. The release is written even if this search is interrupted.
@@ -136,6 +172,17 @@ impl Session<'_> {
         }
         compared
     }
+}
+
+/// A saved recoding, its name in messages, and the folder of the files that its policy names.
+struct SavedRecoding<'a> {
+    saved: &'a Saved,
+    name: &'a str,
+    folder: &'a Path,
+}
+
+fn parse(text: &str, name: &str) -> Result<Saved, FlowError> {
+    Saved::parse(text).map_err(|error| FlowError::of_file(ErrorKind::Policy, name, error))
 }
 
 /// Refuses a recoding whose release is beside it under its name, but with another content: one of them is of another

@@ -1,6 +1,9 @@
 //! Reads policies and hierarchy files.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ops::Deref,
+    path::{Path, PathBuf},
+};
 
 use moretta_core::{
     encoding::Encoding,
@@ -14,7 +17,7 @@ use moretta_core::{
     search,
     text::shown,
 };
-use moretta_engine::{LocalEngine, decode_text};
+use moretta_engine::decode_text;
 
 use crate::{
     error::{ErrorKind, FlowError},
@@ -128,20 +131,30 @@ enum PatternError {
 impl Session<'_> {
     /// Reads a policy for a table; its patterns stand for columns of the table.
     pub fn policy_for(&self, policy: &PolicySource, table: &Input) -> Result<LoadedPolicy, FlowError> {
-        self.policy_with_columns(policy, false, |input, _| self.open(table, input))
+        self.policy_with_columns(policy, false, |input, _| self.open(table, input).map(Box::new))
     }
 
     /// Reads a policy for a released file, which lacks the columns that are never released.
     pub fn policy_for_release(&self, policy: &PolicySource, release: &Input) -> Result<LoadedPolicy, FlowError> {
-        let open = |input: &_, options: &_| self.open_release_of(release, input, options);
+        let open = |input: &_, options: &_| self.open_release_of(release, input, options).map(Box::new);
         self.policy_with_columns(policy, true, open)
     }
 
-    fn policy_with_columns(
+    /// Reads a policy for any engine's records; `released` if they are a release.
+    pub fn policy_for_records(
+        &self,
+        policy: &PolicySource,
+        table: &dyn Records,
+        released: bool,
+    ) -> Result<LoadedPolicy, FlowError> {
+        self.policy_with_columns(policy, released, |_, _| Ok(table))
+    }
+
+    fn policy_with_columns<T: Deref<Target: Records>>(
         &self,
         policy: &PolicySource,
         released: bool,
-        open: impl FnOnce(&InputOptions, &ReleaseOptions) -> Result<LocalEngine, FlowError>,
+        open: impl FnOnce(&InputOptions, &ReleaseOptions) -> Result<T, FlowError>,
     ) -> Result<LoadedPolicy, FlowError> {
         let loaded = LoadedPolicy::read_with(policy, |file| {
             if !file.has_patterns() {

@@ -106,6 +106,14 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// The records in memory; a path is an error.
+    pub(crate) fn table(self, observer: &dyn Observer) -> Result<MemoryTable, FlowError> {
+        match self.read(observer)? {
+            moretta_flow::Input::Memory(table) => Ok(table),
+            moretta_flow::Input::Named(name) => Err(FlowError::input(name, "a path is no table in memory")),
+        }
+    }
+
     pub(crate) fn read(self, observer: &dyn Observer) -> Result<moretta_flow::Input, FlowError> {
         let table = |schema: &_, batches| MemoryTable::new(&self.name, schema, batches);
         Ok(match self.records {

@@ -1,8 +1,9 @@
 //! Runs a request on a thread of its own.
 //!
 //! The caller's thread waits without the GIL, in slices of [`SLICE`]. Between them it asks for signals and calls the
-//! callbacks, so that Python code runs on the thread that called. If a signal or a callback raises, the request is asked
-//! to stop; one that makes no files is not waited for longer than [`GRACE`], because its result is dropped anyway.
+//! callbacks and what the request wants to call ([`CallPython`]), so that Python code runs on the thread that called. If
+//! a signal or a callback raises, the request is asked to stop; one that makes no files is not waited for longer than
+//! [`GRACE`], because its result is dropped anyway.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -16,6 +17,7 @@ use std::{
 };
 
 use moretta_core::observer::{Note, Observer, Stage, Stop};
+use moretta_engine::EngineOptions;
 use moretta_flow::{ErrorKind, FlowError, Resources, Session};
 use pyo3::prelude::*;
 
@@ -56,6 +58,14 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Options of an engine with the job's threads.
+    pub(crate) fn engine_options(&self) -> EngineOptions {
+        let options = EngineOptions::default();
+        EngineOptions { threads: self.resources.threads.map_or(options.threads, usize::from), ..options }
+    }
+}
+
 /// Progress of the current stage.
 #[derive(Debug, Clone, Default)]
 struct Progress {
@@ -71,7 +81,34 @@ struct Progress {
 enum Event<T> {
     Stage(Progress),
     Note(String),
+    Call(Call),
     End(Result<T, FlowError>),
+}
+
+/// Python code that runs on the caller's thread.
+type Call = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
+
+/// Runs Python code for a request.
+pub(crate) trait CallPython: Observer {
+    /// Hands over a call. It is dropped if the request was abandoned.
+    fn call_later(&self, call: Call);
+}
+
+impl dyn CallPython + '_ {
+    /// Result of Python code on the caller's thread; `None` if it raised: the caller then gets the exception, and the
+    /// request is asked to stop.
+    pub(crate) fn call<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(Python<'_>) -> PyResult<R> + Send + 'static,
+    ) -> Option<R> {
+        let (result, received) = mpsc::sync_channel(1);
+        self.call_later(Box::new(move |py| {
+            // Without a receiver the request was abandoned.
+            let _ = result.send(work(py)?);
+            Ok(())
+        }));
+        received.recv().ok()
+    }
 }
 
 /// Observer of a request; it is asked to stop by the caller's thread.
@@ -123,6 +160,12 @@ impl<T: Send> Observer for JobObserver<T> {
     }
 }
 
+impl<T: Send> CallPython for JobObserver<T> {
+    fn call_later(&self, call: Call) {
+        self.send(Event::Call(call));
+    }
+}
+
 /// Whether a stopped request may end later.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Makes {
@@ -138,6 +181,16 @@ pub(crate) fn run<T: Send + 'static>(
     job: &Job,
     makes: Makes,
     work: impl FnOnce(&Session<'_>, &dyn Observer) -> Result<T, FlowError> + Send + 'static,
+) -> PyResult<T> {
+    run_calling(py, job, makes, |session, observer| work(session, observer))
+}
+
+/// Like [`run`], for a request that calls Python.
+pub(crate) fn run_calling<T: Send + 'static>(
+    py: Python<'_>,
+    job: &Job,
+    makes: Makes,
+    work: impl FnOnce(&Session<'_>, &dyn CallPython) -> Result<T, FlowError> + Send + 'static,
 ) -> PyResult<T> {
     let (events, received) = mpsc::channel();
     let (stop, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Progress::default())));
@@ -178,6 +231,7 @@ impl<T: Send> Waiting<'_, T> {
             match self.next(py, SLICE) {
                 Ok(Event::End(result)) => return result.map_err(|error| to_python(py, &error)),
                 Ok(Event::Stage(progress)) => self.show(py, &progress)?,
+                Ok(Event::Call(call)) => call(py)?,
                 Ok(Event::Note(text)) => {
                     self.job.note.as_ref().map_or(Ok(()), |note| note.call1(py, (text,)).map(drop))?;
                 }
@@ -205,8 +259,11 @@ impl<T: Send> Waiting<'_, T> {
     fn wait_for_end(&self, py: Python<'_>, makes: Makes) {
         let start = Instant::now();
         while makes == Makes::Files || start.elapsed() < GRACE {
-            if let Ok(Event::End(_)) | Err(RecvTimeoutError::Disconnected) = self.next(py, SLICE) {
-                return;
+            match self.next(py, SLICE) {
+                Ok(Event::End(_)) | Err(RecvTimeoutError::Disconnected) => return,
+                // What the request removes. The first exception is the one that is raised.
+                Ok(Event::Call(call)) => drop(call(py)),
+                _ => {}
             }
         }
     }

@@ -5,11 +5,13 @@
 //! - `data.rs`: tables in and out by the Arrow C stream interface, without pyarrow.
 //! - `job.rs`: a request runs on a thread of its own without the GIL; callbacks and signals stay on the caller's thread.
 //! - `release.rs`: requests that make a release; `results.rs`: those that return figures; `hierarchy.rs`, `policy.rs`.
+//! - `host.rs`: tables of engines that speak SQL, whose passes are calls of Python objects.
 //! - `error.rs`: errors of requests become exceptions of `moretta._errors`.
 
 mod data;
 mod error;
 mod hierarchy;
+mod host;
 mod job;
 mod policy;
 mod release;
@@ -29,6 +31,7 @@ mod _native {
         command_line,
         data::{Input, Table, demo},
         hierarchy::{Hierarchy, check_hierarchy},
+        host::{Plan, anonymize_table, apply_to_table, check_table},
         job::Job,
         lists,
         policy::{PolicyValue, draft, policy_table, tree_of_policy, write_policy},

@@ -16,7 +16,7 @@ use crate::{
 
 /// Report on a release.
 #[pyclass(frozen, module = "moretta._native")]
-pub(crate) struct Report(moretta_insight::report::Report);
+pub(crate) struct Report(pub(crate) moretta_insight::report::Report);
 
 #[pymethods]
 impl Report {
@@ -34,9 +34,9 @@ impl Report {
 /// A release: the table unless it is a file, the report, and the recoding as text if it was requested.
 #[pyclass(frozen, module = "moretta._native", get_all)]
 pub(crate) struct Made {
-    table: Option<Py<Table>>,
-    report: Py<Report>,
-    recoding: Option<String>,
+    pub(crate) table: Option<Py<Table>>,
+    pub(crate) report: Py<Report>,
+    pub(crate) recoding: Option<String>,
 }
 
 /// Files that a request writes, and how the release is made. From a dictionary.
@@ -56,6 +56,17 @@ impl Arguments {
     fn seed(&self) -> PyResult<Option<Seed>> {
         let parsed = self.seed.as_deref().map(Seed::from_str).transpose();
         parsed.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    pub(crate) fn options(&self) -> PyResult<ReleaseOptions> {
+        Ok(ReleaseOptions {
+            seed: self.seed()?,
+            keep_order: self.keep_order,
+            time_limit: time_limit(self.time_limit.as_deref())?,
+            // A report in memory is complete, as one in a file.
+            path: true,
+            ..ReleaseOptions::default()
+        })
     }
 
     /// The files, and the slot of a release in memory.
@@ -98,6 +109,17 @@ pub(crate) struct SearchArguments {
     warn_if_linkable: bool,
 }
 
+impl SearchArguments {
+    pub(crate) fn options(&self, arguments: &Arguments) -> PyResult<ReleaseOptions> {
+        let effort = self.effort.as_ref().map(|name| {
+            let known = Effort::ALL.into_iter().find(|effort| effort.name() == name);
+            known.ok_or_else(|| PyValueError::new_err("effort must be \"low\", \"default\" or \"high\""))
+        });
+        let options = arguments.options()?;
+        Ok(ReleaseOptions { effort: effort.transpose()?, at: self.at, bound: self.bound, recoding: true, ..options })
+    }
+}
+
 /// Makes a release.
 #[pyfunction]
 pub(crate) fn anonymize(
@@ -108,22 +130,8 @@ pub(crate) fn anonymize(
     arguments: Arguments,
     search: SearchArguments,
 ) -> PyResult<Made> {
-    let effort = search.effort.map(|name| {
-        let known = Effort::ALL.into_iter().find(|effort| effort.name() == name);
-        known.ok_or_else(|| PyValueError::new_err("effort must be \"low\", \"default\" or \"high\""))
-    });
     let (output, slot, makes) = arguments.output();
-    let options = ReleaseOptions {
-        seed: arguments.seed()?,
-        keep_order: arguments.keep_order,
-        time_limit: time_limit(arguments.time_limit.as_deref())?,
-        effort: effort.transpose()?,
-        at: search.at,
-        // A report in memory is complete, as one in a file.
-        path: true,
-        bound: search.bound,
-        recoding: true,
-    };
+    let options = search.options(&arguments)?;
     let (data, policy, recoding) = (data.take(), policy.source(), arguments.recoding);
     let earlier: Vec<_> = search.earlier.iter().map(|release| release.get().take()).collect();
     let warn = search.warn_if_linkable;

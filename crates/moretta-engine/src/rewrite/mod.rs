@@ -25,7 +25,7 @@ mod csv_sink;
 mod decide;
 pub(crate) mod parquet_out;
 mod plan;
-mod random;
+pub(crate) mod random;
 mod spill;
 
 use std::sync::atomic::{AtomicU64, Ordering};

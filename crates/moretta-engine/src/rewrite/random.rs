@@ -87,6 +87,15 @@ pub(crate) fn sort_key_stream(rewrite: &Rewrite) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| bytes[byte])) | SORT_KEY_STREAMS
 }
 
+/// Secret of a seed and a release ([`sort_key_stream`]), for engines that order records by a keyed hash.
+pub(crate) fn secret(seed: Seed, stream: u64) -> [u8; 32] {
+    let mut random = seed.cipher();
+    random.set_stream(stream);
+    let mut secret = [0; 32];
+    random.fill_bytes(&mut secret);
+    secret
+}
+
 /// Sort keys of the records.
 #[derive(Debug)]
 pub(crate) struct SortKeys(ChaCha8Rng);
