@@ -5,10 +5,12 @@
 //! - `data.rs`: tables in and out by the Arrow C stream interface, without pyarrow.
 //! - `job.rs`: a request runs on a thread of its own without the GIL; callbacks and signals stay on the caller's thread.
 //! - `release.rs`: requests that make a release; `results.rs`: those that return figures; `hierarchy.rs`, `policy.rs`.
+//! - `features.rs`: features of records for models.
 //! - `error.rs`: errors of requests become exceptions of `moretta._errors`.
 
 mod data;
 mod error;
+mod features;
 mod hierarchy;
 mod job;
 mod policy;
@@ -28,6 +30,7 @@ mod _native {
     use crate::{
         command_line,
         data::{Input, Table, demo},
+        features::{encode_features, fit_features, relabel, table_of_columns, texts},
         hierarchy::{Hierarchy, check_hierarchy},
         job::Job,
         lists,
