@@ -16,7 +16,7 @@
 //! alone. A printed set (`{a, b}`) gives each of its values an equal share of the indicator. Nodes that the release does
 //! not have are unknown to the encoder: a value below them has only the features of the nodes above.
 //!
-//! How: each distinct text of a column is read once ([`Reader`]) and encoded once; records are rows of codes of these
+//! How: each distinct text of a column is read once (`reader.rs`) and encoded once; records are rows of codes of these
 //! texts. Cost: one copy of the features of a text per record.
 
 mod reader;
