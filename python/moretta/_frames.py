@@ -15,7 +15,7 @@ def source(data: Any, name: str) -> _native.Input:
     """The input of a request; ``name`` is the name of a table in memory in messages."""
     if isinstance(data, (str, os.PathLike)):
         return _native.Input(data, name)
-    if _is_pandas(data):
+    if is_pandas(data):
         data = _without_index(data)
     table = getattr(data, "table", None)
     if isinstance(table, _native.Table):
@@ -36,9 +36,16 @@ def source(data: Any, name: str) -> _native.Input:
     raise InputError(f"{name}: {problem}", path=name)
 
 
-def _is_pandas(data: Any) -> bool:
+def is_pandas(data: Any) -> bool:
+    """Whether it is a pandas DataFrame."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(data, pandas.DataFrame)
+
+
+def is_polars(data: Any) -> bool:
+    """Whether it is a polars DataFrame."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(data, polars.DataFrame)
 
 
 def _without_index(data: Any) -> Any:
@@ -51,7 +58,7 @@ def _without_index(data: Any) -> Any:
 
 
 def _no_table(data: Any) -> str:
-    if _is_pandas(data):
+    if is_pandas(data):
         return "this version of pandas has no Arrow interface; pandas 2.2 or later is needed, with pyarrow"
     return (
         f"{type(data).__name__} is no table: give a path, or a table with the Arrow interface "
@@ -61,7 +68,7 @@ def _no_table(data: Any) -> str:
 
 def _conversion_problem(data: Any) -> str | None:
     """Why a pandas DataFrame cannot be converted, in types and names of columns, without values."""
-    if not _is_pandas(data):
+    if not is_pandas(data):
         return None
     if "pyarrow" not in sys.modules:
         return "pandas needs pyarrow to give its tables; install pyarrow"

@@ -93,6 +93,9 @@ class Hierarchy:
         """A drawing of the tree as SVG."""
         return self._native.svg(title, children, depth)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Hierarchy.parse, (self.to_csv(),)
+
     def __repr__(self) -> str:
         leaves, levels, nodes = self._native.size()
         return f"<Hierarchy {leaves} values, {levels} levels, {nodes} nodes>"

@@ -24,7 +24,9 @@ __all__ = [
     "compare",
     "demo",
     "draft",
+    "encode_features",
     "evaluate",
+    "fit_features",
     "frontier",
     "inferences",
     "linkage",
@@ -32,7 +34,10 @@ __all__ = [
     "measure",
     "policy_table",
     "queries",
+    "relabel",
     "risks",
+    "table_of_columns",
+    "texts",
     "tree_of_policy",
     "verify_report",
     "write_policy",
@@ -109,6 +114,15 @@ def policy_table(job: Job, input: str, output: str | None, overwrite: bool) -> s
 def anonymize(
     job: Job, data: Input, policy: PolicyValue, arguments: dict[str, Any], search: dict[str, Any]
 ) -> Made: ...
+def fit_features(
+    job: Job, data: Input, policy: PolicyValue | None, columns: list[str] | None, ordinal: bool
+) -> tuple[list[tuple[str, str, list[str]]], list[str], list[tuple[str, str]]]: ...
+def encode_features(
+    job: Job, data: Input, policy: PolicyValue | None, known: list[tuple[str, str, list[str]]], ordinal: bool
+) -> bytearray: ...
+def relabel(job: Job, data: Input, recoding: str) -> list[tuple[str, list[str], bytearray]]: ...
+def texts(job: Job, data: Input, columns: list[str]) -> list[tuple[str, list[str], bytearray]]: ...
+def table_of_columns(names: list[str], columns: list[list[Any]]) -> Table: ...
 def apply(job: Job, data: Input, recoding: str, arguments: dict[str, Any], compare: bool) -> Made: ...
 def write_table(job: Job, table: Table, report: Report, path: str, overwrite: bool) -> None: ...
 def verify_report(report: str, released: str) -> tuple[str, str]: ...

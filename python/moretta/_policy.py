@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Union
 
@@ -22,6 +22,14 @@ Column = Union[str, Mapping[str, Any]]
 
 #: Sections of a policy that `with_` sets as a whole.
 _SECTIONS = ("privacy", "method", "measure", "input", "release")
+#: Keys of a guess that a column keeps under another role.
+_VALUES = {"type", "format", "missing", "missing-texts"}
+_KEYS_OF_ROLES: dict[str, set[str]] = {
+    "quasi-identifier": _VALUES,
+    "sensitive": _VALUES,
+    "class": _VALUES,
+    "insensitive": {"type"},
+}
 _MARK = "# CONFIRM: "
 
 
@@ -108,7 +116,7 @@ class Policy:
     def confirm(self, *names: str, **columns: Column) -> Policy:
         """Confirms guesses about columns: by name as they are, or with a role or the keys of the column.
 
-        Keys are added to those of the guess; ``None`` removes one. A name that is no identifier of Python is given as
+        Keys are added to those of the guess, but for those that another role does not have; ``None`` removes one. A name that is no identifier of Python is given as
         ``confirm(**{"marital-status": "quasi-identifier"})``.
         """
         tree, marks = self.to_dict(), self.open
@@ -120,7 +128,10 @@ class Policy:
             marks.pop(name, None)
         for name, column in columns.items():
             keys = {"role": column} if isinstance(column, str) else _plain(column)
-            merged = {**declared[name], **keys}
+            guess = declared[name]
+            if keys.get("role", guess.get("role")) != guess.get("role"):
+                guess = {key: guess[key] for key in _KEYS_OF_ROLES.get(keys["role"], set()) & guess.keys()}
+            merged = {**guess, **keys}
             declared[name] = {key: value for key, value in merged.items() if value is not None}
         return self._changed(tree, marks)
 
@@ -173,6 +184,17 @@ class Policy:
         trees = self._hierarchies if hierarchies is None else hierarchies
         return Policy(_written(tree, marks), name=self._name, folder=self._folder, hierarchies=trees)
 
+    def _without_identifiers(self, names: Iterable[str]) -> Policy:
+        """The policy for a table with these columns, which may lack identifiers: they are not released anyway."""
+        tree, kept = self.to_dict(), set(names)
+        columns = tree["columns"]
+        absent = [name for name in columns if columns[name].get("role") == "identifier" and name not in kept]
+        absent = [name for name in absent if "*" not in name]
+        if not absent:
+            return self
+        tree["columns"] = {name: column for name, column in columns.items() if name not in absent}
+        return self._changed(tree, {key: reason for key, reason in self.open.items() if key not in absent})
+
     def _with_hierarchies(self, hierarchies: Mapping[str, Hierarchy] | None) -> Policy:
         """The policy with hierarchies in memory, which columns without a hierarchy file get, too."""
         if not hierarchies:
@@ -187,6 +209,9 @@ class Policy:
             if not (isinstance(declared, str) and any(mark in declared for mark in "./\\")):
                 column["hierarchy"] = f"{name}.csv"
         return self._changed(tree, marks, {**self._hierarchies, **hierarchies})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _policy_of_parts, (self._text, self._name, self._folder, self._hierarchies)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{name}: {column.get('role')}" for name, column in self.columns.items())
@@ -204,6 +229,10 @@ class Policy:
             rows.append([name, column.get("role", ""), column.get("type", ""), more or "", marks.get(name, "")])
         privacy = self.to_dict().get("privacy", {})
         return html_table("Policy", ["column", "role", "type", "more", "to confirm"], rows, note=f"privacy: {privacy}")
+
+
+def _policy_of_parts(text: str, name: str, folder: str, hierarchies: dict[str, Hierarchy]) -> Policy:
+    return Policy(text, name=name, folder=folder, hierarchies=hierarchies)
 
 
 def read_policy(path: str | os.PathLike[str], *, hierarchies: Mapping[str, Hierarchy] | None = None) -> Policy:

@@ -155,6 +155,12 @@ class Recoding:
         """The text of the recoding file."""
         return self._text
 
+    @property
+    def columns(self) -> dict[str, dict[str, Any]]:
+        """The declarations of the columns by name, with the types that were found."""
+        columns: dict[str, dict[str, Any]] = json.loads(self._text)["policy"]["columns"]
+        return columns
+
     def apply(
         self,
         data: Any,
@@ -198,10 +204,8 @@ class Recoding:
         return f"<Recoding of {len(self._text):,} characters>"
 
     def _repr_html_(self) -> str:
-        tree = json.loads(self._text)
-        columns = tree.get("policy", {}).get("columns", {})
-        names = [column.get("name", "") for column in columns] if isinstance(columns, list) else list(columns)
-        return html_table("Recoding", ["column"], [[name] for name in names])
+        rows = [[name, column["role"]] for name, column in self.columns.items()]
+        return html_table("Recoding", ["column", "role"], rows)
 
 
 class Release:

@@ -168,7 +168,7 @@ class Comparison(Documented):
     """Methods side by side, for several k."""
 
     _title = "Comparison"
-    _forms = ("json", "csv", "html")
+    _forms = ("json", "csv", "svg", "html")
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -184,6 +184,10 @@ class Comparison(Documented):
         """A page with tables and curves."""
         return self._render("html")
 
+    def to_svg(self) -> str:
+        """The information loss of each method by k."""
+        return self._render("svg")
+
     def _repr_html_(self) -> str:
         rows = [
             [
@@ -198,7 +202,9 @@ class Comparison(Documented):
             for row in self.rows
         ]
         header = ["method", "k", "loss (gcp)", "smallest group", "suppressed", "seconds", "why not"]
-        return html_table(self._title, header, rows)
+        # Without k, under templates only, there is no curve.
+        curve = picture(self.to_svg()) if any(row.get("k") for row in self.rows) else ""
+        return html_table(self._title, header, rows) + curve
 
 
 class Inferences(Documented):

@@ -132,8 +132,44 @@ def test_every_layout_of_texts() -> None:
     assert {row["q"] for row in results["utf8"]} == {"a", "b", ""}
 
 
+def text_frames(texts: list[str | None]) -> dict[str, Any]:
+    """Frames with two columns of these texts, in the layouts of polars and pandas."""
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    plain = polars.Series(texts, dtype=polars.String)
+    columns = {
+        "polars": plain,
+        "polars_categorical": plain.cast(polars.Categorical),
+        "polars_enum_with_an_unused_value": plain.cast(polars.Enum(["z", "a", "b"])),
+        "polars_sliced": polars.Series(["x", *texts, "y"]).slice(1, len(texts)),
+        "polars_chunks": polars.Series(texts[:3]).append(polars.Series(texts[3:])),
+    }
+    found = {name: polars.DataFrame({"q": column, "kept": column}) for name, column in columns.items()}
+    for name, cells in (
+        ("pandas", pandas.Series(texts)),
+        ("pandas_objects", pandas.Series(texts, dtype=object)),
+        ("pandas_with_an_unused_category", pandas.Series(pandas.Categorical(texts, categories=["z", "a", "b"]))),
+    ):
+        found[name] = pandas.DataFrame({"q": cells, "kept": cells})
+    return found
+
+
+def test_texts_of_polars_and_pandas() -> None:
+    texts: list[str | None] = ["a", "b", "a", None, "b", "a", None, "a"]
+    columns = {"q": {"role": "quasi-identifier", "missing": "category"}, "kept": "insensitive"}
+    policy = moretta.Policy.from_dict(
+        {"privacy": {"k": 2}, "method": {"name": "mondrian"}, "release": {"order": "input"}, "columns": columns}
+    )
+    expected = [{"q": text or "", "kept": text} for text in texts]
+    for name, frame in text_frames(texts).items():
+        assert cells(moretta.anonymize(frame, policy, seed=1)) == expected, name
+    nothing = pa.table({"q": pa.nulls(8), "kept": pa.nulls(8)})
+    assert cells(moretta.anonymize(nothing, policy, seed=1)) == [{"q": "", "kept": None}] * 8
+
+
 def test_tables_without_records(policy: moretta.Policy, people: Any) -> None:
-    for empty in (people.slice(0, 0), people.schema.empty_table(), pa.Table.from_batches([], people.schema)):
+    polars = pytest.importorskip("polars").from_arrow(people)
+    frames = (polars.clear(), polars.to_pandas().head(0))
+    for empty in (*frames, people.slice(0, 0), people.schema.empty_table(), pa.Table.from_batches([], people.schema)):
         with pytest.raises(moretta.InputError, match="no records"):
             moretta.anonymize(empty, policy)
 

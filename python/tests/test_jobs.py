@@ -78,7 +78,17 @@ def test_other_threads_run_on() -> None:
 SCRIPT = """
 import sys, time, moretta
 people, policy = moretta.demo(int(sys.argv[1]))
-if sys.argv[3] == "file":
+if sys.argv[3] == "slow":
+    import pyarrow
+    table = pyarrow.table(people)
+    def batches():
+        while True:
+            print("now", flush=True)
+            time.sleep(0.02)
+            yield table.to_batches()[0]
+    source = pyarrow.RecordBatchReader.from_batches(table.schema, batches())
+    run = lambda watch: moretta.anonymize(source, policy, progress=watch)
+elif sys.argv[3] == "file":
     run = lambda watch: moretta.anonymize_file(people, "out.csv", policy, reports=["r.html"], progress=watch)
 else:
     run = lambda watch: moretta.anonymize(people, policy.with_(method=sys.argv[3]), progress=watch)
@@ -103,6 +113,8 @@ except KeyboardInterrupt:
         (200_000, "writing", "mondrian"),
         (200_000, "checking", "mondrian"),
         (20_000, "searching", "file"),
+        # A source that never ends, in Python code on the thread of the request.
+        (100, "none", "slow"),
     ],
 )
 def test_an_interrupt_raises_soon(people: int, stage: str, what: str, tmp_path: Path) -> None:

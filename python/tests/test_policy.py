@@ -29,6 +29,17 @@ def test_a_draft_is_open_until_it_is_confirmed(people: Any) -> None:
     assert "identifier" in draft._repr_html_()
 
 
+def test_another_role_drops_the_keys_that_it_does_not_have(people: Any) -> None:
+    draft = moretta.Policy.guess(people)
+    assert draft.columns["postcode"].keys() == {"role", "type", "hierarchy"}
+    for role in ("identifier", "person", "household", "insensitive", "sensitive", "class", "quasi-identifier"):
+        changed = draft.confirm(postcode=role)
+        keys = {"role"} if role in ("identifier", "person", "household") else {"role", "type"}
+        assert changed.columns["postcode"].keys() == (keys if role != "quasi-identifier" else {*keys, "hierarchy"})
+    again = draft.confirm(age={"role": "sensitive", "missing": "category"})
+    assert again.columns["age"] == {"role": "sensitive", "type": "number", "missing": "category"}
+
+
 def test_an_open_guess_is_noted(people: Any) -> None:
     draft = moretta.Policy.guess(people).with_(k=5, method="mondrian")
     with pytest.warns(moretta.MorettaWarning, match="CONFIRM"):

@@ -78,11 +78,15 @@ def test_methods_are_compared(people: Any, policy: moretta.Policy, tmp_path: Pat
     assert [(row["method"], row["k"]) for row in found.rows] == [
         ("mondrian", 5), ("k-member", 5), ("mondrian", 20), ("k-member", 20)
     ]  # fmt: skip
-    for name in ("c.csv", "c.html", "c.json"):
+    for name in ("c.csv", "c.html", "c.json", "c.svg"):
         found.save(tmp_path / name)
     with pytest.raises(moretta.UsageError, match="must be named"):
-        found.save(tmp_path / "c.svg")
-    assert "mondrian" in found._repr_html_()
+        found.save(tmp_path / "c.png")
+    shown = found._repr_html_()
+    assert "mondrian" in shown and shown.count("<svg") == 1 and shown.count("<polyline") == 2
+    # One k has no line, but points.
+    one = moretta.compare(people, policy, k=[5], methods=["mondrian"], queries=10, folds=2)
+    assert one._repr_html_().count("<circle") == 1
 
 
 def test_reports(people: Any, policy: moretta.Policy, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ impl Notation {
 
 /// The two ends of a printed interval, and whether it includes the upper one: `[24, 32]`, or `[24, 32)` as `widths` and
 /// `bins` print it for numbers with fractions. `None` if the text is neither.
-pub(crate) fn printed_interval(text: &str) -> Option<(&str, &str, bool)> {
+pub fn printed_interval(text: &str) -> Option<(&str, &str, bool)> {
     let open = text.strip_prefix('[')?;
     let (inside, closed) = match open.strip_suffix(']') {
         Some(inside) => (inside, true),

@@ -1,7 +1,7 @@
 //! [`LocalEngine`]: both passes with threads on one machine, and its implementation of the core's engine traits.
 
 use moretta_core::{
-    counts::{Counts, Rewrite},
+    counts::{CountedColumn, Counts, Rewrite},
     engine::{Engine, EngineFault, Records, Sample},
     group_sizes::GroupSizes,
     observer::{NoObserver, Observer},
@@ -148,6 +148,39 @@ impl LocalEngine {
             .map_err(|error| self.source.reason(error))?;
         self.source.check_unchanged()?;
         Ok(counted)
+    }
+
+    /// Returns some columns of all records in input order: a row for each record, which counts one. One thread reads.
+    pub fn rows(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
+        let indices = columns.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<usize>, _>>()?;
+        self.source.check_has_text(&indices)?;
+        let options = EngineOptions { threads: 1, ..self.options.clone() };
+        let request = ScanRequest { encoded: &indices, copied: &[], mode: PieceMode::Any, options: &options };
+        let width = columns.len();
+        let encoders = || (0..width).map(|_| (Dictionary::default(), ColumnEncoder::default())).collect::<Vec<_>>();
+        let state = (encoders(), Vec::<u32>::new());
+        let (mut states, numbers) =
+            scan(self.source.scan(), &request, vec![state], observer, &[], |(encoders, codes), batch| {
+                let start = codes.len();
+                let records = batch.records.len();
+                codes.resize(start + records * width, 0);
+                for (at, (&column, (values, encoder))) in indices.iter().zip(encoders).enumerate() {
+                    let codes = &mut codes[start + at..];
+                    let mut encode = |text: &[u8]| Some(values.encode(text));
+                    batch.records.encode(column, 0..records, encoder, (codes, width), &mut encode)?;
+                }
+                Ok(())
+            })?;
+        self.source.check_unchanged()?;
+        let (encoders, codes) = states.pop().unwrap_or_default();
+        let column = |((name, &index), (values, _)): ((&String, &usize), (Dictionary, ColumnEncoder))| {
+            let value = |code| String::from_utf8_lossy(values.value(code)).into_owned().into_boxed_str();
+            let values = (0..values.len() as u32).map(value).collect();
+            CountedColumn { name: name.clone(), values, first_records: None, typed: self.source.is_typed(index) }
+        };
+        let columns = columns.iter().zip(&indices).zip(encoders).map(column).collect();
+        let counts = vec![1; numbers.records() as usize];
+        Ok(Counts { columns, codes, counts, first_records: None, records: numbers.records() })
     }
 
     /// Second pass: writes the rewritten records to a temporary file beside the target.

@@ -45,6 +45,7 @@ mod compare;
 mod dialect;
 mod error;
 mod evaluate;
+mod features;
 mod files;
 mod hierarchy;
 mod hierarchy_trial;
@@ -71,6 +72,7 @@ pub use self::{
     compare::{Compare, ComparisonOutcome, JobResult, RunElsewhere},
     error::{ErrorKind, FlowError},
     evaluate::{Evaluate, Evaluation, SplitOptions},
+    features::{EncodeFeatures, FeatureOptions, FittedFeatures, TextColumn},
     files::OutputFile,
     hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy, ConvertHierarchy},
     inferences::Inferences,

@@ -6,6 +6,7 @@
 //! - [`distribution`]: histograms of each column, before and after.
 //! - [`mod@evaluate`]: the error of a classifier that is trained on a release and tested on held-out records, and the
 //!   errors of a release's answers to COUNT and SUM queries.
+//! - [`features`]: numeric features of released and original records, for models.
 //! - [`household`]: the risk that a household is found by any of its members.
 //! - [`inferences`]: sensitive values that an attacker can infer from a table, with their confidence.
 //! - [`linkage`]: what an attacker learns who holds several releases of one table.
@@ -23,6 +24,7 @@ pub mod column_sets;
 pub mod comparison;
 pub mod distribution;
 pub mod evaluate;
+pub mod features;
 pub mod household;
 pub mod inferences;
 pub mod kept;

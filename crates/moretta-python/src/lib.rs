@@ -6,10 +6,12 @@
 //! - `job.rs`: a request runs on a thread of its own without the GIL; callbacks and signals stay on the caller's thread.
 //! - `release.rs`: requests that make a release; `results.rs`: those that return figures; `hierarchy.rs`, `policy.rs`.
 //! - `host.rs`: tables of engines that speak SQL, whose passes are calls of Python objects.
+//! - `features.rs`: features of records for models.
 //! - `error.rs`: errors of requests become exceptions of `moretta._errors`.
 
 mod data;
 mod error;
+mod features;
 mod hierarchy;
 mod host;
 mod job;
@@ -30,6 +32,7 @@ mod _native {
     use crate::{
         command_line,
         data::{Input, Table, demo},
+        features::{encode_features, fit_features, relabel, table_of_columns, texts},
         hierarchy::{Hierarchy, check_hierarchy},
         host::{Plan, anonymize_table, apply_to_table, check_table},
         job::Job,

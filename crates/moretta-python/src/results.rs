@@ -43,6 +43,7 @@ impl Document {
             (Found::TradeOff(found), "html") => Some(moretta_pages::tradeoff::page(found, title)),
             (Found::Comparison(found, _), "json") => Some(moretta::json::of(found)),
             (Found::Comparison(found, _), "csv") => Some(moretta_pages::comparison::csv(found)),
+            (Found::Comparison(found, _), "svg") => moretta_pages::comparison::svg(found),
             (Found::Comparison(found, policy), "html") => Some(moretta_pages::comparison::page(found, policy, title)),
             (Found::Listing(found), "json") => Some(moretta_pages::inferences::json(found)),
             (Found::Listing(found), "csv") => Some(moretta_pages::inferences::csv(found)),

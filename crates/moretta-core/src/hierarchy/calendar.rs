@@ -3,6 +3,7 @@
 //! A label depends on the date and the level alone, so the same levels give the same labels for any data. A month is a
 //! node even if only one of its dates occurs: its label is less precise than the date.
 
+use chrono::{NaiveDate, NaiveTime};
 use serde::Serialize;
 
 use super::{numeric::from_levels, tree::Tree, value_parser::ValueParser};
@@ -58,6 +59,24 @@ pub(crate) fn build(moments: &[Moment], texts: &[Box<str>], levels: &[DateLevel]
     let levels = levels.iter().rev().filter(|level| timed || **level != DateLevel::Day);
     let labels = |level: &DateLevel| moments.iter().map(|moment| level.label(*moment)).collect();
     from_levels(texts, &levels.map(labels).collect::<Vec<Vec<String>>>())
+}
+
+/// The first and the last second of the period that a label of one of these levels means, since 1970-01-01; `None` if
+/// the text is no such label.
+pub fn period_ends(text: &str, levels: &[DateLevel], parser: &ValueParser) -> Option<(f64, f64)> {
+    let first = first_day(text, levels, parser)?;
+    let level = *levels.iter().find(|level| level.label(first) == text)?;
+    let (year, month, _) = first.day();
+    let months = match level {
+        DateLevel::Day => return Some((first.seconds(), first.seconds() + 86_399.0)),
+        DateLevel::Month => 1,
+        DateLevel::Quarter => 3,
+        DateLevel::Year => 12,
+        DateLevel::Decade => 120,
+    };
+    let next = year * 12 + month as i32 - 1 + months;
+    let next = NaiveDate::from_ymd_opt(next.div_euclid(12), next.rem_euclid(12) as u32 + 1, 1)?;
+    Some((first.seconds(), next.and_time(NaiveTime::MIN).and_utc().timestamp() as f64 - 1.0))
 }
 
 /// Whether a text is a label of one of these levels.
@@ -120,6 +139,24 @@ mod tests {
         // A date without a time has the label of its day, so there is no node for that day.
         let mixed = rows(&["1984-03-31", "1984-03-31T09:30"], &levels);
         assert_eq!(mixed, ["1984-03-31;1984;*", "1984-03-31T09:30;1984;*"]);
+    }
+
+    #[test]
+    fn periods_end_before_the_next_one() {
+        let iso = ValueParser::new(Kind::Date, None);
+        let seconds = |text: &str| Moment::read(text, None).unwrap().seconds();
+        for (label, first, next) in [
+            ("1984-02", "1984-02-01", "1984-03-01"),
+            ("1984-12", "1984-12-01", "1985-01-01"),
+            ("1984-Q4", "1984-10-01", "1985-01-01"),
+            ("1984", "1984-01-01", "1985-01-01"),
+            ("1980s", "1980-01-01", "1990-01-01"),
+            ("1984-02-28", "1984-02-28", "1984-02-29"),
+        ] {
+            let ends = period_ends(label, &DateLevel::ALL, &iso);
+            assert_eq!(ends, Some((seconds(first), seconds(next) - 1.0)), "{label}");
+        }
+        assert_eq!(period_ends("1984-13", &DateLevel::ALL, &iso), None);
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl<'a> LabelReader<'a> {
 }
 
 /// The leaves of a set's label, such as `a` and `b` of `{a, b}`; `None` if the text is no such label.
-pub(crate) fn set_leaves(text: &str) -> Option<impl Iterator<Item = &str>> {
+pub fn set_leaves(text: &str) -> Option<impl Iterator<Item = &str>> {
     Some(text.strip_prefix('{')?.strip_suffix('}')?.split(", "))
 }
 

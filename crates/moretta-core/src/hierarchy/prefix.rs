@@ -28,6 +28,14 @@ fn cut(text: &str, length: u32) -> Option<&str> {
     text.char_indices().nth(length as usize).map(|(end, _)| &text[..end])
 }
 
+/// Labels of the nodes above a code, or above a label of this hierarchy, from the shortest prefix on; at the end the text
+/// itself. The lengths are in descending order.
+pub fn prefix_path(text: &str, lengths: &[u32]) -> Vec<String> {
+    let kept = text.strip_suffix(ROOT_LABEL).unwrap_or(text);
+    let above = lengths.iter().rev().filter_map(|&length| cut(kept, length));
+    above.map(|kept| format!("{kept}{ROOT_LABEL}")).chain([text.to_owned()]).collect()
+}
+
 /// Whether a text may be released in a column of codes: a whole code, or one cut at one of these lengths.
 pub(crate) fn is_form(text: &str, lengths: &[u32]) -> bool {
     match text.strip_suffix(ROOT_LABEL) {
@@ -73,6 +81,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_path_is_that_of_the_tree(mut texts in prop::collection::vec("[a-c]{1,5}", 1..20), lengths in 1u32..4) {
+            texts.sort();
+            texts.dedup();
+            let lengths: Vec<u32> = (1..=lengths).rev().collect();
+            let tree = tree(&texts.iter().map(String::as_str).collect::<Vec<_>>(), &lengths);
+            for node in tree.nodes().filter(|node| tree.parent(*node).is_some()) {
+                let above = std::iter::successors(Some(node), |node| tree.parent(*node)).map(|node| tree.label(node));
+                let mut path: Vec<&str> = above.collect();
+                path.pop();
+                path.reverse();
+                prop_assert_eq!(prefix_path(tree.label(node), &lengths), path);
+            }
+        }
+
         #[test]
         fn every_node_holds_what_starts_like_it(mut texts in prop::collection::vec("[a-c ä]{1,6}", 1..30), from in 1u32..5) {
             texts.sort();

@@ -262,6 +262,11 @@ impl Saved {
         counted.filter(|(_, records)| *records > 0).collect()
     }
 
+    /// Whether every value of a column has one label, whatever the other columns have.
+    pub fn is_global(&self) -> bool {
+        matches!(self.labels, SavedLabels::Global(_))
+    }
+
     /// Labels of each tuple of a new table, by column; `None` if no cell covers it. Nothing is suppressed for privacy,
     /// so the result must not be released: it serves to test a classifier on held-out records.
     pub fn labels(&self, profile: &Profile) -> Vec<Option<Vec<&str>>> {

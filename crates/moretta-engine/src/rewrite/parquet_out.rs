@@ -58,6 +58,10 @@ const GROUP_RECORDS: usize = 1 << 20;
 /// A row group also ends once it has this many encoded bytes, which bounds the memory of the writer.
 const GROUP_BYTES: usize = 64 << 20;
 
+/// Bytes per bucket of a shuffle into memory, where the release itself takes the room that a writer of files has. A thread
+/// has a bucket three times: encoded, decoded and sorted. Affects memory only.
+const MEMORY_BUCKET_BYTES: u64 = 4 << 20;
+
 /// Estimated bytes of the writer: a row group, and pages that are not encoded yet.
 pub(crate) const WRITER_BYTES: u64 = 3 * GROUP_BYTES as u64 / 2;
 
@@ -270,7 +274,9 @@ fn write_as(format: Format, job: &Job<'_>, observer: &dyn Observer) -> Result<u6
             records
         }
         RecordOrder::Shuffled => {
-            let spill = job.spill(job.options.bucket_bytes);
+            let in_memory = job.pending.is_in_memory();
+            let bucket_bytes = if in_memory { MEMORY_BUCKET_BYTES } else { job.options.bucket_bytes };
+            let spill = job.spill(bucket_bytes.min(job.options.bucket_bytes));
             let first = PhaseObserver { observer, phase: 0 };
             let shuffle = ParquetShuffle::new(job, &batch_builder);
             let state = || (SortKeys::new(job.seed, job.sort_key_stream), spill.writer());

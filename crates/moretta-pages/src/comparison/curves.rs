@@ -63,7 +63,15 @@ fn scaled(unit: Unit, value: f64) -> f64 {
     }
 }
 
-fn curve(comparison: &Comparison, figure: &Figure, ks: &[u64]) -> Markup {
+/// The chart of the first figure that pages draw, the information loss, by k; `None` if the rows have no k.
+pub(super) fn first(comparison: &Comparison) -> Option<Chart> {
+    let ks: Vec<u64> = comparison.ks().into_iter().flatten().collect();
+    let figure = comparison.figures().into_iter().find(|figure| figure.drawn)?;
+    (!ks.is_empty()).then(|| Chart { title: caption(figure), ..chart(comparison, figure, &ks) })
+}
+
+/// Chart of a figure by k, a line per method.
+fn chart(comparison: &Comparison, figure: &Figure, ks: &[u64]) -> Chart {
     let point = |name: &str, k: u64| {
         let value = comparison.value(figure, name, Some(k))?;
         Some((k as f64, scaled(figure.unit, value)))
@@ -79,7 +87,11 @@ fn curve(comparison: &Comparison, figure: &Figure, ks: &[u64]) -> Markup {
     let far = ks.first().zip(ks.last()).is_some_and(|(first, last)| *last as f64 / *first as f64 > LOG_RATIO_K);
     let (title, unit) = titles(figure);
     let y = Axis { title: unit, log };
-    let chart = Chart { title: title.to_owned(), x: Axis { title: "k", log: far }, y, lines };
+    Chart { title: title.to_owned(), x: Axis { title: "k", log: far }, y, lines }
+}
+
+fn curve(comparison: &Comparison, figure: &Figure, ks: &[u64]) -> Markup {
+    let chart = chart(comparison, figure, ks);
     let levels = levels(comparison, figure);
     let description = format!("{} by k, one line per method; the tables below have the numbers", figure.summary);
     // Errors are between B and W, far from 0.

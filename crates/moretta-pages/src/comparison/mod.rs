@@ -46,6 +46,11 @@ pub fn page(comparison: &Comparison, policy: &Policy, title: &str) -> String {
     styled_shell("Comparison of methods", title, &main, &next, &(embedded::STYLE.to_owned() + STYLE))
 }
 
+/// Returns the information loss of each method by k as an SVG file; `None` if the rows have no k.
+pub fn svg(comparison: &Comparison) -> Option<String> {
+    curves::first(comparison).map(|chart| chart.svg())
+}
+
 fn found(comparison: &Comparison) -> Markup {
     let verdicts = verdicts(comparison);
     html! {

@@ -42,6 +42,17 @@ fn curves_where_there_are_several_k_and_bars_where_there_is_one() {
 }
 
 #[test]
+fn the_picture_has_a_line_for_each_method() {
+    let found = comparison();
+    let picture = super::svg(&found).unwrap();
+    assert_eq!(picture.matches("<polyline").count(), found.methods().len());
+    assert!(picture.contains("xmlns") && !picture.contains("<script"));
+    let mut without_k = comparison();
+    without_k.rows.iter_mut().for_each(|row| row.k = None);
+    assert_eq!(super::svg(&without_k), None);
+}
+
+#[test]
 fn without_a_class_there_is_nothing_about_errors() {
     let mut bare = comparison();
     (bare.tested, bare.errors, bare.spread) = (None, None, None);
