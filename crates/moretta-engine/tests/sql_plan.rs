@@ -6,7 +6,7 @@ use std::{
 };
 
 use arrow_array::{
-    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, cast::AsArray, types::Int64Type,
+    ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, cast::AsArray, types::Int64Type,
 };
 use moretta_core::{
     counts::{Change, Counts, KeyColumn, RecordOrder, RenotatedColumn, Rewrite, Share},
