@@ -54,6 +54,8 @@ const MAX_SHARE_RECORDS: u64 = 10_000;
 pub struct CountedRows {
     path: PathBuf,
     columns: Vec<String>,
+    /// For each column, the text of each code.
+    texts: Vec<Vec<Box<str>>>,
     /// For each column, a value of the engine for each code.
     values: Vec<ArrayRef>,
     /// Row-major codes of the rows.
@@ -95,6 +97,7 @@ impl CountedRows {
         }
         let values = counted.columns.iter().enumerate().map(|(index, column)| first_values(&keys, index, column));
         let values = values.collect::<Result<_, _>>().map_err(EngineError::parquet(&path))?;
+        let texts = counted.columns.iter().map(|column| column.values.clone()).collect();
         let unnumbered = |column: CountedColumn| CountedColumn { first_records: None, ..column };
         let counts = Counts {
             columns: counted.columns.into_iter().map(unnumbered).collect(),
@@ -103,13 +106,18 @@ impl CountedRows {
             first_records: None,
             records,
         };
-        Ok((Self { path, columns: columns.to_vec(), values, codes }, counts))
+        Ok((Self { path, columns: columns.to_vec(), texts, values, codes }, counts))
     }
 
-    /// Whether a rewrite was made of these counts.
+    /// Whether a rewrite was made of these counts: its key has their columns and their codes. It may have further values.
     pub fn has_key_of(&self, rewrite: &Rewrite) -> bool {
-        let names = rewrite.key.iter().map(|column| &column.name);
-        rewrite.key.len() <= self.columns.len() && names.eq(&self.columns[..rewrite.key.len()])
+        let counted = self.columns.iter().zip(&self.texts);
+        rewrite.key.len() <= self.columns.len()
+            && rewrite
+                .key
+                .iter()
+                .zip(counted)
+                .all(|(column, (name, texts))| column.name == *name && column.values.starts_with(texts))
     }
 }
 

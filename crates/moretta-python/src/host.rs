@@ -56,7 +56,7 @@ struct HostTable<'a> {
     name: String,
     columns: Vec<String>,
     options: EngineOptions,
-    /// Results of `count`; the last of them may be the key of a rewrite.
+    /// Results of `count`; one of them has the key of the rewrite.
     counted: Mutex<Vec<CountedRows>>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Engine for HostTable<'a> {
         _observer: &dyn Observer,
     ) -> Result<HostStaged<'a>, EngineFault> {
         let counted = std::mem::take(&mut *self.counted.lock().unwrap_or_else(PoisonError::into_inner));
-        let of_key = counted.iter().rev().find(|rows| rows.has_key_of(rewrite));
+        let of_key = counted.iter().find(|rows| rows.has_key_of(rewrite));
         let Some(of_key) = of_key else { return Err(EngineFault::failed("the key of the rewrite was not counted")) };
         let plan = SqlPlan::of(rewrite, of_key)?;
         drop(counted);
