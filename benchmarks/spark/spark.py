@@ -110,6 +110,7 @@ def main(records: int, folder: Path) -> None:
     options = {
         "spark.driver.memory": DRIVER_MEMORY,
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "OFF",
@@ -149,8 +150,8 @@ def main(records: int, folder: Path) -> None:
     size = sum(file.stat().st_size for file in source.iterdir()) / 1e6
     text = f"""# Spark
 
-Made by `benchmarks/spark/run {records}`: PySpark {version}, `local[2]`, {DRIVER_MEMORY}B for the JVM, 8 shuffle partitions,
-{os.cpu_count()} cores. Wall seconds depend on the load of the machine, processor seconds hardly.
+Made by `benchmarks/spark/run {records}`: PySpark {version}, `local[2]`, {DRIVER_MEMORY[:-1]} GB for the JVM, 8 shuffle
+partitions, {os.cpu_count()} cores, moretta of the profile `{os.environ.get("PROFILE", "release")}`. Wall seconds depend on the load of the machine, processor seconds hardly.
 
 {records:,} synthetic people in {-(-records // PIECE)} Parquet files of {size:,.0f} MB together; `mondrian`, k = 10, distinct
 l-diversity with l = 2; quasi-identifiers age, sex, postcode and marital status, sensitive diagnosis, three kept columns.

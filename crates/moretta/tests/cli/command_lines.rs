@@ -36,11 +36,14 @@ const ONLY_PARSED: [&str; 3] = [
 ];
 
 /// Commands that build, install, test or benchmark. They are not run; arguments of `moretta` behind ` -- ` are checked.
-const OTHER_PROGRAMS: [&str; 12] = [
+const OTHER_PROGRAMS: [&str; 15] = [
     "cargo install --path crates/moretta",
     "cargo run --release -- demo",
     "./test",
     "pip install .",
+    "pip install ./moretta polars scikit-learn",
+    "python3 -m venv env && . env/bin/activate",
+    "python",
     ".ci/run",
     "benchmarks/run",
     "fuzz/run 60",
