@@ -31,7 +31,7 @@ fn random_table(dice: &mut Dice, records: usize) -> TestTable {
     let mut specs = Vec::new();
     for index in 0..1 + dice.below(3) {
         let spec = ColumnSpec::quasi_identifier(dice, index);
-        let is_free = matches!(spec.shape, Shape::Free | Shape::Dates("\"free\""));
+        let is_free = matches!(spec.shape, Shape::Free | Shape::Dates("" | "\"free\""));
         specs.push(if is_free {
             let pool = ["a", "b", "c"].map(str::to_owned).to_vec();
             ColumnSpec { shape: Shape::Flat, pool, ..spec }
