@@ -240,7 +240,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Makes a release, in input order."""
         records, release = self._release(X, y)
-        texts = _by_record(_native.texts(job(None, None, None), source(release, "the release"), self._labelled))
+        texts = _by_record(_native.texts(job(None, None, None), source(release, "the release"), self._labeled))
         return records.released(self._released, texts)
 
     def transform(self, X: Any) -> Any:
@@ -273,7 +273,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.report_ = release.report.to_dict()
         self._released = [name for name in release.columns if name != target]
         columns = self.recoding_.columns
-        self._labelled = [name for name in self._released if columns[name]["role"] == "quasi-identifier"]
+        self._labeled = [name for name in self._released if columns[name]["role"] == "quasi-identifier"]
         return records, release
 
     def __sklearn_tags__(self) -> Any:
